@@ -82,9 +82,15 @@ extension Stage {
     /// Returns when no request is running and the process has released the requests' resources.
     fileprivate func settle() async {
         for session in [session, strictSession, urlSession] {
-            while !session.delegate.runningRequests.isEmpty { await Task.yield() }
+            while await isBusy(session) { await Task.yield() }
         }
         try? await Task.sleep(for: .milliseconds(20))
+    }
+
+    private func isBusy(_ session: Session) async -> Bool {
+        await withCheckedContinuation { continuation in
+            session.withAllRequests { continuation.resume(returning: !$0.isEmpty) }
+        }
     }
 
     /// Sends the maximum number of concurrent requests, so that the transports allocate all their libcurl handles now

@@ -23,10 +23,7 @@ public protocol CachedResponseHandler: Sendable {
     /// The method is called on an unspecified thread. The completion can be called from any thread; a second call has no effect.
     /// If it is never called, nothing is stored.
     ///
-    /// - Parameters:
-    ///   - task: The request's attempt. See ``Request/tasks``.
-    ///   - response: The response to store.
-    ///   - completion: Receives the response to store, or nil to store nothing.
+    /// - Parameter completion: Receives the response to store, or nil to store nothing.
     @preconcurrency
     func dataTask(
         _ task: URLSessionDataTask,
@@ -111,7 +108,6 @@ extension Request {
         mutable.withLock { $0.settings.cachedResponseHandler }
     }
 
-    /// Configures how an exchange uses the session's cache.
     func useCache(for urlRequest: URLRequest, in exchange: inout Exchange) throws {
         let requestPolicy = urlRequest.cachePolicy
         let policy = requestPolicy == .useProtocolCachePolicy ? session.configuration.requestCachePolicy : requestPolicy

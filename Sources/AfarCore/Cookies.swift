@@ -130,10 +130,6 @@ extension SessionConfiguration {
     }
 
     /// Returns the stage that sends and stores the cookies of each exchange, or nil if it would do neither.
-    ///
-    /// - Parameters:
-    ///   - sends: Whether cookies can be sent.
-    ///   - accepts: Whether cookies can be stored.
     func cookieStage(sends: Bool = true, accepts: Bool = true) -> CookieStage? {
         let sends = sends && httpShouldSetCookies
         let policy = accepts ? httpCookieAcceptPolicy : .never

@@ -102,8 +102,6 @@ extension Request {
     ///
     /// Call this method before the request starts. A later call replaces the handler, but an attempt that is already running
     /// continues with the previous handler.
-    ///
-    /// - Parameter handler: Called for each redirect. See ``RedirectHandler``.
     @discardableResult
     public func redirect(using handler: any RedirectHandler) -> Self {
         mutable.release { Swift.exchange(&$0.settings.redirectHandler, with: handler) }
@@ -118,7 +116,6 @@ extension Request {
         requestHandler ?? session.redirectHandler ?? session.delegate.redirectHandler(on: session.queues.root)
     }
 
-    /// Whether redirects can be followed.
     var canFollowRedirects: Bool {
         effectiveRedirectHandler(requestHandler: redirectHandler).map { !$0.preventsRedirects } ?? true
     }
@@ -132,7 +129,6 @@ extension Request {
         return .custom { [self] proposal in try await decide(about: proposal, of: urlRequest, with: handler) }
     }
 
-    /// Records a redirect that the current attempt followed.
     func didFollow(_ redirect: Redirect) { mutable.withLock { $0.attempt.redirect = redirect } }
 
     private func decide(
@@ -147,7 +143,6 @@ extension Request {
         return try decision.map { try self.proposal($0, replacing: proposal) }
     }
 
-    /// Returns the proposal with its request replaced by the request that a handler returned.
     private func proposal(
         _ urlRequest: URLRequest, replacing proposal: RedirectProposal
     ) throws -> RedirectProposal {
@@ -181,7 +176,6 @@ extension RedirectHandler {
 }
 
 extension RequestBody {
-    /// Whether a `URLRequest` can contain this body.
     fileprivate var isInURLRequest: Bool {
         switch self {
         case .none, .data: true
@@ -191,7 +185,6 @@ extension RequestBody {
 }
 
 extension URLRequest {
-    /// Returns this request with a redirect's changes.
     func redirected(
         to url: URL, method: HTTPTypes.HTTPRequest.Method, fields: HTTPFields, body: RequestBody
     ) -> URLRequest {

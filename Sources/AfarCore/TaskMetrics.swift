@@ -50,7 +50,6 @@ extension TaskMetrics: CustomStringConvertible, CustomDebugStringConvertible {
     }
 }
 
-/// The measurements of one attempt of a request.
 struct AttemptReport {
     var start: Date
     var end: Date

@@ -3,7 +3,6 @@ import HTTPTypes
 
 /// A type that provides the client's identity and the certificate evaluation for each host.
 package protocol ConnectionSecurityProvider: Sendable {
-    /// Whether the provider has requirements for any host.
     var hasRequirements: Bool { get }
 
     /// Returns the client's identity for a host.
@@ -61,7 +60,6 @@ package struct ConnectionSecurityStage: ExchangeStage {
         }
 
         private let provider: any ConnectionSecurityProvider
-        /// Whether the request has a handler.
         private let isHandled: Bool
         private let state = InlineLocked(State())
 

@@ -3,7 +3,6 @@
 /// The closures often retain the request. The redirect and authentication stages therefore remove their closures before they pass
 /// the exchange to the next stage.
 package struct ExchangePolicies: Sendable {
-    /// How redirects are handled.
     package var redirects = RedirectPolicy.follow
     /// Replacements for the schemes of redirects, such as `http` for `ws` when the exchange opens a WebSocket.
     package var redirectSchemes: [String: String] = [:]
@@ -13,9 +12,7 @@ package struct ExchangePolicies: Sendable {
     package var challengeHandler: ChallengeHandler?
     /// The challenge that this request answers, if any.
     var answeredChallenge: AnsweredChallenge?
-    /// Whether cookies are sent and stored.
     package var cookies = CookieHandling()
-    /// How the request uses the cache.
     package var cache = CachePolicy.standard
     /// Called before the cache stores a response.
     package var cacheHandler: CacheHandler?
@@ -52,7 +49,7 @@ extension Exchange {
     }
 
     /// Whether settings may have been set.
-    package var hasPolicies: Bool { !context.isEmpty }
+    var hasPolicies: Bool { !context.isEmpty }
 
     /// A copy that can be stored, because it doesn't retain the session's request. It lacks the observer, the head decision, and
     /// the settings for built-in stages, such as the credential and the handlers for redirects and challenges.

@@ -35,11 +35,7 @@ public struct RequestLimit: ExchangeStage {
             slot.withLock { $0 = acquired }
             guard !acquired.isGranted else { return .now(.send) }
             return .wait {
-                await withTaskCancellationHandler {
-                    await acquired.granted.value
-                } onCancel: {
-                    acquired.granted.fulfill(())
-                }
+                await acquired.granted.value(ifCancelled: ())
                 return .send
             }
         }

@@ -90,7 +90,7 @@ import Testing
         let task = AF.request(server.url("/text")).validate(statusCode: 200..<300).serializingString()
         let response = await task.response
         #expect(response.response?.statusCode == 200)
-        #expect(await task.result.isSuccess)
+        #expect(await task.result.error == nil)
         #expect(try await task.value == response.value)
         await server.stop()
     }

@@ -315,18 +315,4 @@ struct CreatingMethodsTests {
                     shouldAutomaticallyResume: false, fileManager: .default)
             })
     }
-
-    @Test func `where Alamofire cannot say whether an upload starts, it can be said`() {
-        let held = [
-            session.upload(InputStream(data: body), to: url, shouldAutomaticallyResume: false),
-            session.upload(multipartFormData: { _ in }, to: url, shouldAutomaticallyResume: false),
-            session.upload(multipartFormData: { _ in }, with: request, shouldAutomaticallyResume: false),
-        ]
-        #expect(held.allSatisfy { $0.shouldAutomaticallyResume == false })
-        let unsaid = [
-            session.upload(InputStream(data: body), to: url), session.upload(multipartFormData: { _ in }, to: url),
-            session.upload(multipartFormData: { _ in }, with: request),
-        ]
-        #expect(unsaid.allSatisfy { $0.shouldAutomaticallyResume == nil })
-    }
 }

@@ -87,7 +87,7 @@ import Testing
             AF.upload(multipartFormData: { $0.append(Data(), withName: "y") }, to: server.url("/upload")),
             AF.upload(
                 multipartFormData: { $0.append(Data(), withName: "y") }, with: Router.profile(server.url("/upload")),
-                interceptor: nil, shouldAutomaticallyResume: true),
+                interceptor: nil),
         ]
         for request in requests {
             let response = await request.validate().serializingData().response

@@ -179,7 +179,6 @@ extension AuthenticationInterceptor {
 }
 
 extension Request {
-    /// Returns an interceptor's record for the request.
     func authentication(by id: ObjectIdentifier) -> AuthenticationRecord {
         mutable.withLock { $0.interceptorRecords.authentications[id] ?? AuthenticationRecord(began: $0.startTime ?? 0) }
     }
@@ -318,9 +317,6 @@ struct CredentialState<Credential: Sendable> {
     private let interval: TimeInterval
     private let maximumAttempts: Int
 
-    /// - Parameters:
-    ///   - interval: The length of the refresh window, in seconds.
-    ///   - maximumAttempts: The maximum number of refreshes in the window.
     init(credential: Credential?, interval: TimeInterval, maximumAttempts: Int) {
         self.credential = credential
         self.interval = interval
@@ -366,7 +362,6 @@ struct CredentialState<Credential: Sendable> {
         }
     }
 
-    /// Replaces the credential and returns the waiters to call with it.
     mutating func replace(with credential: Credential?) -> [Waiter] {
         self.credential = credential
         version += 1

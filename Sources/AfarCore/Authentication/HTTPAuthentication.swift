@@ -174,10 +174,6 @@ extension URLProtectionSpace {
 
 extension URLAuthenticationChallenge {
     /// Creates a Foundation challenge from a server's challenge.
-    ///
-    /// - Parameters:
-    ///   - credential: The proposed credential.
-    ///   - failures: The number of previous answers that the server refused.
     convenience init?(
         _ challenge: AuthenticationChallenge, in head: ResponseHead, proposing credential: URLCredential?, failures: Int
     ) {

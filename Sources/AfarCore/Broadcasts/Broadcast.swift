@@ -66,14 +66,10 @@ final class Broadcast<Value: Sendable>: Sendable {
 
     private let state: InlineLocked<State>
 
-    /// - Parameters:
-    ///   - last: The last value before the broadcast was created.
-    ///   - isFinished: Whether the broadcast has already ended.
     init(last: Value? = nil, isFinished: Bool = false) {
         state = InlineLocked(State(last: last, count: last == nil ? 0 : 1, isFinished: isFinished))
     }
 
-    /// The last value.
     var last: Value? { state.withLock { $0.last } }
 
     func send(_ value: Value) {
@@ -85,12 +81,10 @@ final class Broadcast<Value: Sendable>: Sendable {
         for listener in listeners { listener.receive(value) }
     }
 
-    /// Discards the last value.
     func discardLast() {
         state.withLock { $0.last = nil }
     }
 
-    /// Ends the broadcast and finishes its listeners.
     func finish() {
         let listeners = state.withLock { state in
             state.isFinished = true
@@ -117,8 +111,6 @@ final class Broadcast<Value: Sendable>: Sendable {
     }
 
     /// Adds a stream, and immediately delivers the last value to it. No task can be reading the stream yet.
-    ///
-    /// - Parameter transform: Converts a value to an element.
     func add<Element: Sendable>(
         _ continuation: AsyncStream<Element>.Continuation, _ transform: @escaping @Sendable (Value) -> Element
     ) {
@@ -169,8 +161,6 @@ extension Request {
     }
 
     /// Returns a broadcast as a sequence. The sequence retains the request; its iterators don't.
-    ///
-    /// - Parameter transform: Converts a value to an element.
     func stream<Value, Element>(
         of broadcast: Broadcast<Value>,
         bufferingPolicy: StreamOf<Element>.BufferingPolicy,
@@ -192,7 +182,6 @@ extension Request {
 }
 
 extension RequestState {
-    /// Creates a broadcast that ends with the request.
     mutating func makeBroadcast<Value>(after last: Value? = nil) -> Broadcast<Value> {
         let broadcast = Broadcast(last: last, isFinished: handlers.isDrained)
         handlers.append(onFinish: broadcast.finish)

@@ -41,11 +41,8 @@ public struct StreamOf<Element: Sendable>: AsyncSequence, Sendable {
         }
     }
 
-    /// Creates a stream without a buffer. The producer waits until each element has been received.
-    ///
-    /// - Parameters:
-    ///   - onTermination: Called when the iteration ends early.
-    ///   - builder: Called at the start of each iteration with the handoff that receives its elements.
+    /// Creates a stream without a buffer. The producer waits until each element has been received. `onTermination` is called when
+    /// the iteration ends early.
     init(onTermination: @escaping @Sendable () -> Void, builder: @escaping @Sendable (Handoff<Element>) -> Void) {
         makeIterator = {
             let handoff = Handoff<Element>()

@@ -5,11 +5,11 @@ extension Request {
     public typealias ProgressHandler = @Sendable (_ progress: Progress) -> Void
 
     /// The progress of the upload, in bytes. The request always returns the same object and resets it for each attempt.
-    public var uploadProgress: Progress { mutable.withLock { $0.makeObservers().makeSending() }.progress }
+    public var uploadProgress: Progress { mutable.withLock { $0.makeObservers().progress(\.sending) }.progress }
 
     /// The progress of the download, in decoded bytes. The request always returns the same object and resets it for each attempt.
     /// The total is −1 if the server didn't send the length.
-    public var downloadProgress: Progress { mutable.withLock { $0.makeObservers().makeReceiving() }.progress }
+    public var downloadProgress: Progress { mutable.withLock { $0.makeObservers().progress(\.receiving) }.progress }
 
     /// Sets a closure that is called with the progress of the upload. A later call replaces the closure.
     ///
@@ -24,24 +24,16 @@ extension Request {
     @preconcurrency
     @discardableResult
     public func uploadProgress(queue: DispatchQueue = .main, closure: @escaping ProgressHandler) -> Self {
-        setHandler(on: queue, closure) { $0.makeSending() }
+        setHandler(on: queue, closure, of: \.sending)
         return self
     }
 
-    /// Sets a closure that is called with the progress of the download. A later call replaces the closure.
-    ///
-    /// For a plain ``DataRequest``, set the closure before the request starts. Other kinds of requests always count bytes.
-    ///
-    /// - Parameters:
-    ///   - queue: The queue on which the closure is called. The default is the main queue. If the queue is slow, intermediate
-    ///     values are skipped, but the last value is always delivered. Response handlers are called after the last progress call
-    ///     has returned. If the queue is blocked, for example because the main thread is blocked, the request waits at most 5
-    ///     seconds for that call. A canceled request doesn't wait.
-    ///   - closure: Called each time more bytes have arrived.
+    /// Sets a closure that is called with the progress of the download. A later call replaces the closure. See
+    /// ``uploadProgress(queue:closure:)``.
     @preconcurrency
     @discardableResult
     public func downloadProgress(queue: DispatchQueue = .main, closure: @escaping ProgressHandler) -> Self {
-        setHandler(on: queue, closure) { $0.makeReceiving() }
+        setHandler(on: queue, closure, of: \.receiving)
         return self
     }
 
@@ -56,44 +48,39 @@ extension Request {
     public func uploadProgress(
         bufferingPolicy: StreamOf<Progress>.BufferingPolicy = .unbounded
     ) -> StreamOf<Progress> {
-        stream(of: broadcast { $0.makeSending() }, bufferingPolicy: bufferingPolicy) { $0.progress }
+        stream(of: broadcast(of: \.sending), bufferingPolicy: bufferingPolicy) { $0.progress }
     }
 
-    /// Returns a sequence of the progress of the download. If a progress closure is set, it is called as well.
-    ///
-    /// For a plain ``DataRequest``, call this method before the request starts. Other kinds of requests always count bytes. An
-    /// iteration that starts late begins with the current values. The iteration ends when the request finishes or is canceled.
-    /// Ending the iteration doesn't affect the request.
-    ///
-    /// - Parameter bufferingPolicy: The policy for buffering values until the loop receives them. The default is `.unbounded`.
-    ///   For long transfers, use `.bufferingNewest(1)`, which keeps only the newest value.
+    /// Returns a sequence of the progress of the download. If a progress closure is set, it is called as well. See
+    /// ``uploadProgress(bufferingPolicy:)``.
     public func downloadProgress(
         bufferingPolicy: StreamOf<Progress>.BufferingPolicy = .unbounded
     ) -> StreamOf<Progress> {
-        stream(of: broadcast { $0.makeReceiving() }, bufferingPolicy: bufferingPolicy) { $0.progress }
+        stream(of: broadcast(of: \.receiving), bufferingPolicy: bufferingPolicy) { $0.progress }
     }
 
     private func setHandler(
-        on queue: DispatchQueue, _ handler: @escaping ProgressHandler, of make: (Observers) -> TransferProgress
+        on queue: DispatchQueue, _ handler: @escaping ProgressHandler, of direction: Observers.Direction
     ) {
         mutable.release { state in
-            state.handlers.isDrained ? nil : make(state.makeObservers()).setHandler(on: queue, handler)
+            state.handlers.isDrained ? nil : state.makeObservers().progress(direction).setHandler(on: queue, handler)
         }
     }
 
-    private func broadcast(of make: (Observers) -> TransferProgress) -> Broadcast<ByteProgress> {
-        mutable.withLock { state in make(state.makeObservers()).broadcast { state.makeBroadcast(after: $0) } }
+    private func broadcast(of direction: Observers.Direction) -> Broadcast<ByteProgress> {
+        mutable.withLock { state in
+            state.makeObservers().progress(direction).broadcast { state.makeBroadcast(after: $0) }
+        }
     }
 
     /// Enables byte counting for exchanges that begin later.
     func countBytes() {
         mutable.withLock { state in
             let observers = state.makeObservers()
-            _ = (observers.makeSending(), observers.makeReceiving())
+            _ = (observers.progress(\.sending), observers.progress(\.receiving))
         }
     }
 
-    /// Whether the request's exchanges must report their progress.
     var reportsProgress: Bool {
         mutable.withLock { $0.observers?.sending != nil || $0.observers?.receiving != nil }
     }
@@ -125,15 +112,13 @@ extension Request {
 }
 
 extension Observers {
-    fileprivate func makeSending() -> TransferProgress {
-        let progress = sending ?? TransferProgress()
-        sending = progress
-        return progress
-    }
+    fileprivate typealias Direction = ReferenceWritableKeyPath<Observers, TransferProgress?>
 
-    fileprivate func makeReceiving() -> TransferProgress {
-        let progress = receiving ?? TransferProgress()
-        receiving = progress
+    /// Returns the progress of one direction, creating it on first use.
+    fileprivate func progress(_ direction: Direction) -> TransferProgress {
+        if let progress = self[keyPath: direction] { return progress }
+        let progress = TransferProgress()
+        self[keyPath: direction] = progress
         return progress
     }
 }
@@ -211,7 +196,6 @@ final class TransferProgress: Sendable {
         if let handler { call(handler) }
     }
 
-    /// Resets the progress for a new attempt.
     func reset() {
         let (progress, broadcast) = state.withLock { state in
             state.byteProgress = nil
@@ -296,7 +280,6 @@ struct ByteProgress: Sendable {
         self.total = total ?? -1
     }
 
-    /// A new `Progress` with these values.
     var progress: Progress {
         // `init(totalUnitCount:)` would attach the object to the thread's current progress.
         let progress = Progress.discreteProgress(totalUnitCount: total)

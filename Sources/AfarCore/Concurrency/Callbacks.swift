@@ -28,7 +28,6 @@ final class CallbackLock: Sendable {
         if !mustWait { proceed() }
     }
 
-    /// Waits until the lock is acquired.
     func acquire() async { await withUnsafeContinuation { acquired in lock { acquired.resume() } } }
 
     func unlock() { state.withLock { $0.next() }?() }

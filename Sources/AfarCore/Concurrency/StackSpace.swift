@@ -3,7 +3,6 @@ import CStack
 /// Checks whether a thread's stack has room for more deeply nested values. The values' own code uses the stack too, so a fixed
 /// depth limit isn't enough.
 package struct StackSpace {
-    /// The current nesting depth.
     @usableFromInline package internal(set) var depth = 0
     private var lowest: UInt?
 

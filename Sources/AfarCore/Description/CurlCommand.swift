@@ -8,11 +8,7 @@ import HTTPTypes
 extension Request {
     // Separate overloads, because a default argument doesn't satisfy a protocol requirement.
 
-    /// Returns a curl command line for a POSIX shell that sends ``lastRequest``. The command includes everything that the
-    /// session adds to each request, and all secrets.
-    ///
-    /// If the body is a file, curl reads that file. If the body is a stream, curl reads it from standard input. If the request
-    /// can't be sent, the text is a shell comment.
+    /// Returns a curl command line with all secrets. See ``cURLDescription(redactingSecrets:)``.
     public func cURLDescription() -> String { cURLDescription(redactingSecrets: false) }
 
     /// Returns a curl command line for a POSIX shell that sends ``lastRequest``. The command includes everything that the
@@ -27,43 +23,18 @@ extension Request {
         cURLDescription(of: lastRequest, redactingSecrets: redactingSecrets)
     }
 
-    /// Calls a closure once with the curl command line, on the session's ``Session/rootQueue``. The closure is called as soon as
-    /// a `URLRequest` has been created for sending, or when the request has ended without a `URLRequest`. You can add several
-    /// closures, and each of them is called.
-    ///
-    /// - Parameter handler: Called with the result of ``cURLDescription()``.
+    /// Calls a closure with all secrets. See ``cURLDescription(on:redactingSecrets:calling:)``.
     @preconcurrency
     @discardableResult
     public func cURLDescription(calling handler: @escaping @Sendable (String) -> Void) -> Self {
-        cURLDescription(on: session.queues.root, redactingSecrets: false, calling: handler)
+        cURLDescription(redactingSecrets: false, calling: handler)
     }
 
-    /// Calls a closure once with the curl command line, on the session's ``Session/rootQueue``. The closure is called as soon as
-    /// a `URLRequest` has been created for sending, or when the request has ended without a `URLRequest`. You can add several
-    /// closures, and each of them is called.
-    ///
-    /// - Parameters:
-    ///   - redactingSecrets: Whether passwords, tokens and cookies are replaced by `***`.
-    ///   - handler: Called with the result of ``cURLDescription(redactingSecrets:)``.
+    /// Calls a closure with all secrets on a queue. See ``cURLDescription(on:redactingSecrets:calling:)``.
     @preconcurrency
     @discardableResult
-    public func cURLDescription(
-        redactingSecrets: Bool, calling handler: @escaping @Sendable (String) -> Void
-    ) -> Self {
-        cURLDescription(on: session.queues.root, redactingSecrets: redactingSecrets, calling: handler)
-    }
-
-    /// Calls a closure once with the curl command line. The closure is called as soon as a `URLRequest` has been created for
-    /// sending, or when the request has ended without a `URLRequest`. You can add several closures, and each of them is called.
-    ///
-    /// - Parameters:
-    ///   - queue: The queue on which the closure is called.
-    ///   - handler: Called with the result of ``cURLDescription()``.
-    @preconcurrency
-    @discardableResult
-    public func cURLDescription(
-        on queue: DispatchQueue, calling handler: @escaping @Sendable (String) -> Void
-    ) -> Self {
+    public func cURLDescription(on queue: DispatchQueue, calling handler: @escaping @Sendable (String) -> Void) -> Self
+    {
         cURLDescription(on: queue, redactingSecrets: false, calling: handler)
     }
 
@@ -71,14 +42,15 @@ extension Request {
     /// sending, or when the request has ended without a `URLRequest`. You can add several closures, and each of them is called.
     ///
     /// - Parameters:
-    ///   - queue: The queue on which the closure is called.
+    ///   - queue: The queue on which the closure is called. The default is nil, which uses the session's ``Session/rootQueue``.
     ///   - redactingSecrets: Whether passwords, tokens and cookies are replaced by `***`.
     ///   - handler: Called with the result of ``cURLDescription(redactingSecrets:)``.
     @preconcurrency
     @discardableResult
     public func cURLDescription(
-        on queue: DispatchQueue, redactingSecrets: Bool, calling handler: @escaping @Sendable (String) -> Void
+        on queue: DispatchQueue? = nil, redactingSecrets: Bool, calling handler: @escaping @Sendable (String) -> Void
     ) -> Self {
+        let queue = queue ?? session.queues.root
         let waiting = Locked<(@Sendable (String) -> Void)?>(handler)
         let call: @Sendable (URLRequest?) -> Void = { [weak self] urlRequest in
             let handler = waiting.withLock { $0.take() }
@@ -118,7 +90,6 @@ extension Request {
         }
     }
 
-    /// - Throws: The error that prevents the request from being sent.
     private func curlCommand(for urlRequest: URLRequest) throws -> CurlCommand {
         try urlRequest.validate()
         let requestBody = try body(for: urlRequest)
@@ -188,7 +159,6 @@ extension CurlCommand.Body {
 
 /// A curl command line that sends a request.
 package struct CurlCommand {
-    /// The source of the body.
     package enum Body {
         case data(Data)
         case file(path: String)
@@ -198,14 +168,11 @@ package struct CurlCommand {
         case form(words: [String])
     }
 
-    /// The method's name.
     package var method: String
     /// The URL as it is sent.
     package var url: String
-    /// The headers, in the order in which they are sent.
     package var headers: HTTPHeaders
-    /// The headers that curl must not add.
-    package var suppressedHeaders: [String] = []
+    var suppressedHeaders: [String] = []
     /// The body, if there is one.
     package var body: Body?
     /// Whether curl decodes compressed responses. If it does, it also requests compression, unless the headers already do.
@@ -216,7 +183,6 @@ package struct CurlCommand {
     package var cookies: String?
     /// The maximum number of redirects that curl follows, or nil if it follows none.
     package var maximumRedirects: Int?
-    /// Additional curl options.
     package var options: [String] = []
 
     package init(method: String, url: String, headers: HTTPHeaders, body: Body?) {

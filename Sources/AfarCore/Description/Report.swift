@@ -13,7 +13,6 @@ struct Report {
     private static let longestValue = 2000
     private static let indentation = "  "
 
-    /// - Parameter sensitiveHeaders: Additional names of headers to redact.
     init(sensitiveHeaders: Set<String> = []) {
         redaction = Redaction(sensitiveHeaders: sensitiveHeaders)
     }
@@ -65,7 +64,6 @@ struct Report {
 }
 
 extension URLRequest {
-    /// The method and the URL, without a password.
     var line: String {
         let url = url.map { Redaction.standard.url($0.absoluteString) }
         return TerminalText.line("\(httpMethod ?? "GET") \(url ?? "without a URL")")

@@ -38,7 +38,6 @@ package struct RequestSummary {
     /// The same information as key-value pairs.
     let metadata: [String: String]
 
-    /// - Parameter redaction: The redaction applied to the URL.
     package init(_ request: Request, redaction: Redaction = .standard) {
         let facts = request.mutable.withLock { state in
             (

@@ -10,7 +10,6 @@ import HTTPTypes
 final class DownloadDelivery: Sendable {
     /// A request for the rest of a partial file.
     struct RemainingRange {
-        /// The existing part.
         var part: ResumeData
         /// The first byte to request.
         var start: Int64
@@ -210,9 +209,6 @@ final class DownloadDelivery: Sendable {
     }
 
     /// Ends writing before the body is complete.
-    ///
-    /// - Parameter shouldKeep: Whether to keep a part that can be resumed.
-    /// - Returns: The resume data, if the part was kept.
     func interrupt(keeping shouldKeep: Bool) -> ResumeData? {
         decisionLock.withLock { _ in abandonFiles(keeping: shouldKeep) }
     }

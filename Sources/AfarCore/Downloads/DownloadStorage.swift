@@ -21,30 +21,24 @@ struct DownloadStorage: Sendable {
         /// The part that the next attempt, or another request, can resume.
         var resumable: ResumeData?
         var waiting: [Handler] = []
-
-        var temporaryURL: URL? { delivery?.url ?? file?.url }
-
-        /// The part to resume, if no attempt is in flight.
-        var resumableWhenIdle: ResumeData? { delivery == nil ? resumable : nil }
     }
 
     private let state: Locked<State>
 
-    /// - Parameter part: The part that the first attempt resumes.
     init(resuming part: ResumeData? = nil) {
         state = Locked(State(resumable: part))
     }
 
     // MARK: Files
 
-    /// The complete file's location, if the file is complete.
-    var fileURL: URL? { state.withLock { $0.fileURL } }
-    /// The temporary file's location, even after the file was moved.
-    var temporaryURL: URL? { state.withLock { $0.temporaryURL } }
-    /// The location that the file was moved to.
-    var destinationURL: URL? { state.withLock { $0.destinationURL } }
-    /// The resume data, or nil while the download is in flight.
-    var resumeData: Data? { state.withLock { $0.resumableWhenIdle }?.encoded() }
+    /// The current locations and resume data.
+    var files: DownloadFiles {
+        state.withLock { state in
+            DownloadFiles(
+                fileURL: state.fileURL, temporaryURL: state.delivery?.url ?? state.file?.url,
+                destinationURL: state.destinationURL, resumable: state.delivery == nil ? state.resumable : nil)
+        }
+    }
     /// The part that could be resumed if the process ended now.
     var resumableInFlight: ResumeData? { state.withLock { $0.delivery?.resumable } }
     /// The complete file, before it is moved.
@@ -54,16 +48,6 @@ struct DownloadStorage: Sendable {
     /// The stage that requests the rest of a part, or nil if the attempt doesn't resume one.
     var resumeStage: ResumeStage? {
         state.withLock { $0.delivery }.flatMap { $0.remainingRange == nil ? nil : ResumeStage(delivery: $0) }
-    }
-
-    var files: DownloadFiles {
-        var (files, resumable) = state.withLock { state in
-            let files = DownloadFiles(
-                fileURL: state.fileURL, temporaryURL: state.temporaryURL, destinationURL: state.destinationURL)
-            return (files, state.resumableWhenIdle)
-        }
-        files.resumeData = resumable?.encoded()
-        return files
     }
 
     // MARK: Attempts
@@ -82,10 +66,6 @@ struct DownloadStorage: Sendable {
     }
 
     /// Opens the part that the request resumes, if there is one.
-    ///
-    /// - Parameters:
-    ///   - urlRequest: The request before adapters.
-    ///   - names: The headers to omit from resume data.
     func prepare(for urlRequest: URLRequest, hiding names: Set<String>) throws {
         var original = urlRequest
         for name in names { original.setValue(nil, forHTTPHeaderField: name) }
@@ -110,8 +90,6 @@ struct DownloadStorage: Sendable {
     }
 
     /// Chooses the file for the body that follows a head.
-    ///
-    /// - Parameter sent: The adapted request.
     func decision(at head: ResponseHead, sent: URLRequest?) -> HeadDecision {
         let (delivery, original) = state.withLock { ($0.delivery, $0.original) }
         guard let delivery else { return .take() }
@@ -125,8 +103,6 @@ struct DownloadStorage: Sendable {
     // MARK: Completion
 
     /// Ends writing after the body is complete.
-    ///
-    /// - Returns: The file with the body, or nil if none was opened.
     func finish() throws(TransportError) -> URL? {
         guard let delivery = state.withLock({ $0.delivery }) else { return nil }
         let (file, resumable) = try delivery.finish()
@@ -138,10 +114,10 @@ struct DownloadStorage: Sendable {
     }
 
     /// Moves the complete file. If the move fails, keeps the file in place and gives up ownership of it.
-    func move(to destination: URL, createsDirectories: Bool, replacesFile: Bool) throws {
+    func move(to destination: URL, _ options: DownloadRequest.Options) throws {
         guard let file = state.withLock({ $0.file }) else { return }
         do {
-            try file.move(to: destination, createsDirectories: createsDirectories, replacesFile: replacesFile)
+            try file.move(to: destination, options)
             state.withLock { ($0.fileURL, $0.destinationURL) = (destination, destination) }
         } catch {
             file.keep()
@@ -154,8 +130,6 @@ struct DownloadStorage: Sendable {
     func keep() { state.withLock { $0.file }?.keep() }
 
     /// Ends writing before the body is complete.
-    ///
-    /// - Parameter shouldKeep: Whether to keep a part that can be resumed.
     func interrupt(keeping shouldKeep: Bool) {
         guard let delivery = state.withLock({ $0.delivery }) else { return }
         let resumable = delivery.interrupt(keeping: shouldKeep)
@@ -184,6 +158,8 @@ struct DownloadFiles {
     var temporaryURL: URL?
     /// The location that the file was moved to.
     var destinationURL: URL?
-    /// The data with which the download can be resumed.
-    var resumeData: Data?
+    /// The part that can be resumed, or nil while the download is in flight.
+    var resumable: ResumeData?
+
+    var resumeData: Data? { resumable?.encoded() }
 }

@@ -17,7 +17,6 @@ package struct ResumeData: Sendable, Equatable {
     package var origin: Origin?
     /// Verifies that the file on the server is unchanged.
     package var validator: ResumeValidator
-    /// The path of the partial file.
     package var path: String
     /// The number of valid bytes in that file.
     package var byteCount: Int64
@@ -63,7 +62,6 @@ package struct ResumeData: Sendable, Equatable {
         return request
     }
 
-    /// Returns whether a request is for the file of this part.
     package func isPart(of request: URLRequest) -> Bool {
         request.httpMethod ?? "GET" == "GET" && request.url.flatMap(Self.withoutUserinfo) == url
             && request.value(forHTTPHeaderField: "Range") == nil
@@ -97,7 +95,6 @@ package struct ResumeData: Sendable, Equatable {
 }
 
 extension ResponseHead {
-    /// The origin of the response.
     var origin: Origin? { URL(keepingEscapesOf: url).flatMap { Origin($0) } }
 
     /// Whether the body has a content coding (RFC 9110, section 8.4).
@@ -144,7 +141,6 @@ package enum ResumeValidator: Sendable, Equatable {
         }
     }
 
-    /// The value of If-Range.
     var text: String {
         switch self {
         case .entityTag(let text), .lastModified(let text): text

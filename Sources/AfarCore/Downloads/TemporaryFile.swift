@@ -14,7 +14,6 @@ package final class TemporaryFile: Sendable {
 
     /// The prefix of the directory names.
     package static let directoryPrefix = "afar-"
-    /// The name of the file in its directory.
     package static let name = "download"
     /// The name of the complete file.
     package static let wholeName = "downloaded"
@@ -114,7 +113,6 @@ package final class TemporaryFile: Sendable {
         return fstat(descriptor, &status) == 0 && status.st_nlink > 0
     }
 
-    /// Ends writing.
     func close() {
         let mustClose = state.withLock { Swift.exchange(&$0.isOpen, with: false) }
         guard mustClose else { return }
@@ -123,7 +121,6 @@ package final class TemporaryFile: Sendable {
         _ = Foundation.close(descriptor)
     }
 
-    /// Keeps the file and gives up ownership of it.
     func keep() { state.withLock { $0.isOwned = false } }
 
     /// Takes ownership of a kept file again. If the file still exists, it is removed when this object is released.
@@ -131,15 +128,10 @@ package final class TemporaryFile: Sendable {
 
     /// Moves the file to its destination.
     ///
-    /// - Parameters:
-    ///   - createsDirectories: Whether to create the destination's parent directories.
-    ///   - replacesFile: Whether to replace an existing file.
     /// - Throws: A `CocoaError` with the reason. The file then remains in place.
-    func move(to destination: URL, createsDirectories: Bool, replacesFile: Bool) throws {
+    func move(to destination: URL, _ options: DownloadRequest.Options) throws {
         guard destination.standardizedFileURL != url.standardizedFileURL else { return keep() }
-        try FileMove(
-            source: url, destination: destination, createsDirectories: createsDirectories, replacesFile: replacesFile
-        ).perform()
+        try FileMove(source: url, destination: destination, options: options).perform()
         keep()
         rmdir(directory)
     }
@@ -169,7 +161,6 @@ package final class PrivateDirectory: Sendable {
         try self.init(adopting: open(path, Self.flags))
     }
 
-    /// Opens the directory of this name in `parent`.
     package convenience init(_ name: String, in parent: PrivateDirectory) throws(Refusal) {
         try self.init(adopting: openat(parent.descriptor, name, Self.flags))
     }
@@ -216,17 +207,14 @@ package final class PrivateDirectory: Sendable {
 struct FileMove {
     let source: URL
     let destination: URL
-    /// Whether to create the destination's parent directories.
-    let createsDirectories: Bool
-    /// Whether to replace an existing file.
-    let replacesFile: Bool
+    let options: DownloadRequest.Options
 
     /// - Throws: A `CocoaError`. The source is then unchanged.
     func perform() throws {
         guard destination.isFileURL else {
             throw failure(.fileWriteUnsupportedScheme, "The destination isn't a file URL. Use URL(filePath:).")
         }
-        if createsDirectories {
+        if options.contains(.createIntermediateDirectories) {
             try FileManager.default.createDirectory(
                 at: destination.deletingLastPathComponent(), withIntermediateDirectories: true)
         }
@@ -241,7 +229,7 @@ struct FileMove {
 
     /// Renames the file to the destination. Returns the `errno` of a failure.
     private func moveIntoPlace(_ path: String) -> Int32? {
-        if replacesFile {
+        if options.contains(.removePreviousFile) {
             return rename(path, destination.path) == 0 ? nil : errno
         }
         // Unlike `rename`, `link` never replaces an existing file.

@@ -32,12 +32,10 @@ struct FormEncoding: Encoder {
         FormSingleValueContainer(encoding: self)
     }
 
-    /// Returns the encoder of a field of this object.
     func field(_ key: any CodingKey) -> FormEncoding {
         inner(key) { $0.field(key.stringValue) }
     }
 
-    /// Returns the encoder of a new element of this list.
     func newElement() -> FormEncoding {
         inner(FormKey(intValue: node.listCount)) { $0.newElement() }
     }
@@ -47,7 +45,6 @@ struct FormEncoding: Encoder {
         FormEncoding(node: node, codingPath: codingPath, options: options, depth: depth + 1)
     }
 
-    /// Writes a value to this node.
     func write<T: Encodable>(_ value: T) throws {
         try checkDepth()
         if let text = try text(of: value) {
@@ -93,7 +90,6 @@ struct FormEncoding: Encoder {
     }
 }
 
-/// The key of a list's element.
 struct FormKey: CodingKey {
     let stringValue: String
     let intValue: Int?
@@ -111,7 +107,6 @@ struct FormKey: CodingKey {
 
 // The generic methods also satisfy the requirements for primitive types, except `encodeIfPresent`.
 
-/// A container that writes the fields of an object.
 struct FormKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let encoding: FormEncoding
 
@@ -195,7 +190,6 @@ struct FormUnkeyedContainer: UnkeyedEncodingContainer {
     }
 }
 
-/// A container that writes one value.
 struct FormSingleValueContainer: SingleValueEncodingContainer {
     let encoding: FormEncoding
 
@@ -287,7 +281,6 @@ final class FormNode {
         if case .nothing = content { content = .list([]) }
     }
 
-    /// Returns the field of this object with this key.
     func field(_ key: String) -> FormNode {
         var fields = if case .object(let fields) = content { fields } else { Fields() }
         content = .nothing  // Avoids a copy of the fields.
@@ -296,7 +289,6 @@ final class FormNode {
         return node
     }
 
-    /// Adds an element to the end of this list and returns it.
     func newElement() -> FormNode {
         let node = FormNode()
         if case .list(var nodes) = content {
@@ -311,7 +303,7 @@ final class FormNode {
 }
 
 /// A number that is written as its description.
-protocol FormNumber: CustomStringConvertible {}
+protocol FormNumber: NestingScalar, CustomStringConvertible {}
 
 extension Int: FormNumber {}
 extension Int8: FormNumber {}
@@ -361,7 +353,6 @@ extension FormSingleValueContainer {
     }
 }
 
-/// Serializes the tree that represents an encoded value.
 struct FormSerializer {
     private let options: URLEncodedFormEncoder
     private let unescaped: CharacterSet

@@ -78,28 +78,13 @@ enum NestingKind {
     }
 }
 
-/// A type that Foundation's encoders write without calling its `encode(to:)`.
+/// A type that Foundation's encoders write without calling its `encode(to:)`. Numbers conform through ``FormNumber``.
 protocol NestingScalar: Encodable {}
 
 extension Bool: NestingScalar {}
 extension String: NestingScalar {}
-extension Double: NestingScalar {}
-extension Float: NestingScalar {}
-extension Int: NestingScalar {}
-extension Int8: NestingScalar {}
-extension Int16: NestingScalar {}
-extension Int32: NestingScalar {}
-extension Int64: NestingScalar {}
-extension UInt: NestingScalar {}
-extension UInt8: NestingScalar {}
-extension UInt16: NestingScalar {}
-extension UInt32: NestingScalar {}
-extension UInt64: NestingScalar {}
-extension Int128: NestingScalar {}
-extension UInt128: NestingScalar {}
 extension Data: NestingScalar {}
 extension Date: NestingScalar {}
-extension Decimal: NestingScalar {}
 extension URL: NestingScalar {}
 extension UUID: NestingScalar {}
 extension Optional: NestingScalar where Wrapped: NestingScalar {}
@@ -112,7 +97,6 @@ extension Dictionary: NestingFlat where Key == String, Value: NestingScalar {}
 
 /// A dictionary with string keys and values of any kind.
 protocol NestingDictionary: Encodable {
-    /// Returns the dictionary with a limit applied to each value.
     func limited(by limit: NestingLimit) -> any Encodable
 }
 
@@ -160,11 +144,6 @@ struct NestingLimit {
     // MARK: Outermost value
 
     /// Encodes a value.
-    ///
-    /// - Parameters:
-    ///   - userInfo: The encoder's `userInfo`.
-    ///   - encode: Calls the encoder.
-    /// - Throws: An ``AFError/ParameterNestingError`` if the value is nested too deeply; any error thrown by the encoder.
     static func encode<Value: Encodable>(
         _ value: Value, userInfo: [CodingUserInfoKey: Any], with encode: (any Encodable) throws -> Data
     ) throws -> Data {
@@ -187,15 +166,11 @@ struct NestingLimit {
     // MARK: Nested values
 
     /// Returns a value in the form in which it is passed to the encoder.
-    ///
-    /// - Throws: An ``AFError/ParameterNestingError``.
     func passed(_ value: some Encodable, at codingPath: @autoclosure () -> [any CodingKey]) throws -> any Encodable {
         try known(value, at: codingPath()) ?? NestingLimited(value, self)
     }
 
     /// Returns a value in the form in which it is passed to the encoder, or nil for a value that encodes itself.
-    ///
-    /// - Throws: An ``AFError/ParameterNestingError``.
     func known<Value: Encodable>(
         _ value: Value, at codingPath: @autoclosure () -> [any CodingKey]
     ) throws -> (any Encodable)? {
@@ -250,7 +225,6 @@ struct NestingLimit {
     }
 }
 
-/// A value that is encoded within a limit.
 struct NestingLimited: Encodable {
     private let value: any Encodable
     private let limit: NestingLimit
@@ -296,7 +270,6 @@ struct NestingLimitEncoder: Encoder {
 
 // Primitive types need their own methods, because the generic method makes each value encode itself.
 
-/// A container for the fields of an object.
 struct NestingLimitKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     /// Nil beyond the limit.
     private var base: KeyedEncodingContainer<Key>?
@@ -352,7 +325,6 @@ struct NestingLimitKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtoco
     }
 }
 
-/// A container for the elements of an array.
 struct NestingLimitUnkeyedContainer: UnkeyedEncodingContainer {
     /// Nil beyond the limit.
     private var base: (any UnkeyedEncodingContainer)?
@@ -404,7 +376,6 @@ struct NestingLimitUnkeyedContainer: UnkeyedEncodingContainer {
     mutating func superEncoder() -> any Encoder { NestingLimitEncoder(base: base?.superEncoder(), limit: limit) }
 }
 
-/// A container for one value.
 struct NestingLimitSingleValueContainer: SingleValueEncodingContainer {
     /// Nil beyond the limit.
     var base: (any SingleValueEncodingContainer)?

@@ -9,24 +9,16 @@ public typealias Parameters = [String: any Any & Sendable]
 
 /// A type that adds a dictionary of parameters to a request.
 public protocol ParameterEncoding: Sendable {
-    /// Returns the request with the parameters added.
+    /// Returns the request with the parameters added. If they are nil, the request is unchanged.
     ///
-    /// - Parameters:
-    ///   - urlRequest: The request to add the parameters to.
-    ///   - parameters: The parameters. If nil, the request is unchanged.
-    /// - Returns: The new request.
     /// - Throws: Any error. The encodings of this library throw `AFError.parameterEncodingFailed`.
     func encode(_ urlRequest: any URLRequestConvertible, with parameters: Parameters?) throws -> URLRequest
 }
 
 /// A type that adds an `Encodable` value to a request.
 public protocol ParameterEncoder: Sendable {
-    /// Returns the request with the parameters added.
+    /// Returns the request with the parameters added. If they are nil, the request is unchanged.
     ///
-    /// - Parameters:
-    ///   - parameters: The parameters. If nil, the request is unchanged.
-    ///   - request: The request to add the parameters to.
-    /// - Returns: The new request.
     /// - Throws: Any error. ``JSONParameterEncoder`` throws `AFError.parameterEncodingFailed`. The other encoders of this library
     ///   throw `AFError.parameterEncoderFailed`.
     func encode<Parameters: Encodable & Sendable>(
@@ -42,6 +34,17 @@ extension URLRequest {
             setValue(contentType, forHTTPHeaderField: "Content-Type")
         }
         httpBody = body
+    }
+
+    /// Returns this request with a body of a type.
+    ///
+    /// - Throws: The error of `makeBody`, converted by `wrap`.
+    func settingBody(
+        _ contentType: String, orThrow wrap: (any Error) -> AFError, _ makeBody: () throws -> Data
+    ) throws -> URLRequest {
+        var request = self
+        do { request.setBody(try makeBody(), contentType: contentType) } catch { throw wrap(error) }
+        return request
     }
 }
 
@@ -116,14 +119,11 @@ public struct JSONEncoding: ParameterEncoding {
         _ urlRequest: any URLRequestConvertible,
         withJSONObject jsonObject: Any? = nil
     ) throws -> URLRequest {
-        var request = try urlRequest.asURLRequest()
+        let request = try urlRequest.asURLRequest()
         guard let jsonObject else { return request }
-        do {
-            request.setBody(try data(of: jsonObject), contentType: "application/json")
-        } catch {
-            throw AFError.parameterEncodingFailed(reason: .jsonEncodingFailed(error: error))
-        }
-        return request
+        return try request.settingBody(
+            "application/json", orThrow: { .parameterEncodingFailed(reason: .jsonEncodingFailed(error: $0)) }
+        ) { try data(of: jsonObject) }
     }
 
     private func data(of object: Any) throws -> Data {
@@ -174,14 +174,11 @@ open class JSONParameterEncoder: @unchecked Sendable, ParameterEncoder {
         into request: URLRequest
     ) throws -> URLRequest {
         guard let parameters else { return request }
-        var request = request
-        do {
-            let body = try NestingLimit.encode(parameters, userInfo: encoder.userInfo) { try encoder.encode($0) }
-            request.setBody(body, contentType: "application/json")
-        } catch {
-            throw AFError.parameterEncodingFailed(reason: .jsonEncodingFailed(error: error))
+        return try request.settingBody(
+            "application/json", orThrow: { .parameterEncodingFailed(reason: .jsonEncodingFailed(error: $0)) }
+        ) {
+            try NestingLimit.encode(parameters, userInfo: encoder.userInfo) { try encoder.encode($0) }
         }
-        return request
     }
 
     private static func formatted(_ formatting: JSONEncoder.OutputFormatting) -> JSONParameterEncoder {
@@ -195,9 +192,7 @@ extension ParameterEncoder where Self == JSONParameterEncoder {
     /// An encoder of JSON bodies with Foundation's default settings.
     public static var json: JSONParameterEncoder { JSONParameterEncoder() }
 
-    /// Returns an encoder of JSON bodies.
-    ///
-    /// - Parameter encoder: The encoder that writes the JSON.
+    /// Returns an encoder of JSON bodies that are written by a `JSONEncoder`.
     public static func json(encoder: JSONEncoder = JSONEncoder()) -> JSONParameterEncoder {
         JSONParameterEncoder(encoder: encoder)
     }
@@ -234,18 +229,14 @@ public struct PropertyListEncoding: ParameterEncoding {
     ///
     /// - Throws: `AFError.parameterEncodingFailed` with `customEncodingFailed`; any error thrown by the convertible.
     public func encode(_ urlRequest: any URLRequestConvertible, with parameters: Parameters?) throws -> URLRequest {
-        var request = try urlRequest.asURLRequest()
+        let request = try urlRequest.asURLRequest()
         guard let parameters else { return request }
-        do {
+        return try request.settingBody(
+            "application/x-plist", orThrow: { .parameterEncodingFailed(reason: .customEncodingFailed(error: $0)) }
+        ) {
             try AFError.ParameterNestingError.check(parameters)
-            request.setBody(
-                try PropertyListSerialization.data(fromPropertyList: parameters, format: format, options: options),
-                contentType: "application/x-plist"
-            )
-        } catch {
-            throw AFError.parameterEncodingFailed(reason: .customEncodingFailed(error: error))
+            return try PropertyListSerialization.data(fromPropertyList: parameters, format: format, options: options)
         }
-        return request
     }
 }
 
@@ -273,14 +264,11 @@ open class PropertyListParameterEncoder: @unchecked Sendable, ParameterEncoder {
         into request: URLRequest
     ) throws -> URLRequest {
         guard let parameters else { return request }
-        var request = request
-        do {
-            let body = try NestingLimit.encode(parameters, userInfo: encoder.userInfo) { try encoder.encode($0) }
-            request.setBody(body, contentType: "application/x-plist")
-        } catch {
-            throw AFError.parameterEncoderFailed(reason: .encoderFailed(error: error))
+        return try request.settingBody(
+            "application/x-plist", orThrow: { .parameterEncoderFailed(reason: .encoderFailed(error: $0)) }
+        ) {
+            try NestingLimit.encode(parameters, userInfo: encoder.userInfo) { try encoder.encode($0) }
         }
-        return request
     }
 }
 
@@ -288,9 +276,7 @@ extension ParameterEncoder where Self == PropertyListParameterEncoder {
     /// An encoder of property list bodies with Foundation's default settings.
     public static var propertyList: PropertyListParameterEncoder { PropertyListParameterEncoder() }
 
-    /// Returns an encoder of property list bodies.
-    ///
-    /// - Parameter encoder: The encoder that writes the property list.
+    /// Returns an encoder of property list bodies that are written by a `PropertyListEncoder`.
     public static func propertyList(
         encoder: PropertyListEncoder = PropertyListEncoder()
     ) -> PropertyListParameterEncoder {

@@ -81,10 +81,7 @@ public final class URLEncodedFormEncoder: Sendable {
         return try FormSerializer(options: self).text(of: root)
     }
 
-    /// Returns the value as UTF-8 data.
-    ///
-    /// - Throws: `Error.invalidRootObject` if the value is not an object; `AFError.ParameterNestingError`; any error thrown by
-    ///   the value or an option's closure.
+    /// Returns the value as UTF-8 data. Throws the same errors as the method that returns text.
     public func encode(_ value: any Encodable) throws -> Data {
         let text: String = try encode(value)
         return Data(text.utf8)
@@ -366,11 +363,7 @@ extension ParameterEncoder where Self == URLEncodedFormParameterEncoder {
     /// An encoder of queries with default settings and the destination `methodDependent`.
     public static var urlEncodedForm: URLEncodedFormParameterEncoder { URLEncodedFormParameterEncoder() }
 
-    /// Returns an encoder of queries.
-    ///
-    /// - Parameters:
-    ///   - encoder: The encoder that writes the pairs.
-    ///   - destination: Where the pairs are written. The default is `methodDependent`.
+    /// Returns an encoder of queries. The default destination is `methodDependent`.
     public static func urlEncodedForm(
         encoder: URLEncodedFormEncoder = URLEncodedFormEncoder(),
         destination: URLEncodedFormParameterEncoder.Destination = .methodDependent

@@ -14,22 +14,11 @@ public import Foundation
 /// `boolEncoding`. Nil and `NSNull` values are omitted.
 public struct URLEncoding: ParameterEncoding {
     /// Where the parameters are written.
-    public enum Destination: Sendable {
-        /// The URL for GET, HEAD and DELETE; otherwise the body.
-        case methodDependent
-        /// The URL.
-        case queryString
-        /// The body.
-        case httpBody
-
-        func encodesParametersInURL(for method: HTTPMethod) -> Bool {
-            switch self {
-            case .methodDependent: method.prefersParametersInURL
-            case .queryString: true
-            case .httpBody: false
-            }
-        }
-    }
+    public typealias Destination = URLEncodedFormParameterEncoder.Destination
+    /// How the key of an array's element is written.
+    public typealias ArrayEncoding = URLEncodedFormEncoder.ArrayEncoding
+    /// How a Boolean is written.
+    public typealias BoolEncoding = URLEncodedFormEncoder.BoolEncoding
 
     /// The encoding with the destination `methodDependent`.
     public static var `default`: URLEncoding { URLEncoding() }
@@ -93,42 +82,6 @@ public struct URLEncoding: ParameterEncoding {
 }
 
 extension URLEncoding {
-    /// How the key of an array's element is written.
-    public enum ArrayEncoding: Sendable {
-        /// `key[]`
-        case brackets
-        /// `key`
-        case noBrackets
-        /// `key[0]`, `key[1]` and so on.
-        case indexInBrackets
-        /// The text that the closure returns.
-        @preconcurrency case custom(@Sendable (_ key: String, _ index: Int) -> String)
-
-        func encode(key: String, atIndex index: Int) -> String {
-            switch self {
-            case .brackets: "\(key)[]"
-            case .noBrackets: key
-            case .indexInBrackets: "\(key)[\(index)]"
-            case .custom(let encode): encode(key, index)
-            }
-        }
-    }
-
-    /// How a Boolean is written.
-    public enum BoolEncoding: Sendable {
-        /// `1` and `0`
-        case numeric
-        /// `true` and `false`
-        case literal
-
-        func encode(value: Bool) -> String {
-            switch self {
-            case .numeric: value ? "1" : "0"
-            case .literal: value ? "true" : "false"
-            }
-        }
-    }
-
     /// Returns the escaped keys and values of one parameter.
     ///
     /// - Parameters:
@@ -155,7 +108,7 @@ extension URLEncoding {
         case let dictionary as [String: Any]:
             dictionary.sorted { $0.key < $1.key }.map { ("\(key)[\($0.key)]", $0.value) }
         case let array as [Any]:
-            array.enumerated().map { (arrayEncoding.encode(key: key, atIndex: $0), $1) }
+            array.enumerated().map { (arrayEncoding.encode(key, atIndex: $0), $1) }
         case is NSNull: []
         case let optional as any OptionalValue: optional.wrapped.map { [(key, $0)] } ?? []
         default: nil
@@ -165,7 +118,7 @@ extension URLEncoding {
     private func text(of value: Any) -> String {
         switch value {
         case let text as String: text
-        case let number as NSNumber where number.isBoolean: boolEncoding.encode(value: number.boolValue)
+        case let number as NSNumber where number.isBoolean: boolEncoding.encode(number.boolValue)
         case is NSNumber, is any BinaryFloatingPoint: "\(value)".withoutZeroFraction
         default: "\(value)"
         }

@@ -30,17 +30,27 @@ extension AFError {
     public var underlyingError: (any Error)? {
         switch self {
         case .createUploadableFailed(let error), .createURLRequestFailed(let error),
+            .downloadedFileMoveFailed(let error, _, _),
+            .multipartEncodingFailed(.bodyPartFileNotReachableWithError(_, let error)),
+            .multipartEncodingFailed(.bodyPartFileSizeQueryFailedWithError(_, let error)),
+            .multipartEncodingFailed(.inputStreamReadFailed(let error)),
+            .multipartEncodingFailed(.outputStreamWriteFailed(let error)),
+            .parameterEncoderFailed(.encoderFailed(let error)),
+            .parameterEncodingFailed(.customEncodingFailed(let error)),
+            .parameterEncodingFailed(.jsonEncodingFailed(let error)),
             .requestAdaptationFailed(let error), .requestRetryFailed(let error, _),
-            .sessionTaskFailed(let error), .downloadedFileMoveFailed(let error, _, _):
+            .responseSerializationFailed(.customSerializationFailed(let error)),
+            .responseSerializationFailed(.decodingFailed(let error)),
+            .responseSerializationFailed(.jsonSerializationFailed(let error)),
+            .responseValidationFailed(.customValidationFailed(let error)),
+            .serverTrustEvaluationFailed(.customEvaluationFailed(let error)), .sessionTaskFailed(let error):
             error
-        case .sessionInvalidated(let error): error
-        case .multipartEncodingFailed(let reason): reason.underlyingError
-        case .parameterEncodingFailed(let reason): reason.underlyingError
-        case .parameterEncoderFailed(let reason): reason.underlyingError
-        case .responseValidationFailed(let reason): reason.underlyingError
-        case .responseSerializationFailed(let reason): reason.underlyingError
-        case .serverTrustEvaluationFailed(let reason): reason.underlyingError
-        case .explicitlyCancelled, .invalidURL, .sessionDeinitialized, .urlRequestValidationFailed: nil
+        case .sessionInvalidated(let error), .serverTrustEvaluationFailed(.trustEvaluationFailed(let error)): error
+        case .serverTrustEvaluationFailed(.defaultEvaluationFailed(let output)),
+            .serverTrustEvaluationFailed(.hostValidationFailed(let output)),
+            .serverTrustEvaluationFailed(.revocationCheckFailed(let output, _)):
+            output.error
+        default: nil
         }
     }
 
@@ -112,60 +122,6 @@ extension AFError.MultipartEncodingFailureReason {
             .outputStreamFileAlreadyExists(let url), .outputStreamURLInvalid(let url):
             url
         case .outputStreamWriteFailed, .inputStreamReadFailed: nil
-        }
-    }
-
-    var underlyingError: (any Error)? {
-        switch self {
-        case .bodyPartFileNotReachableWithError(_, let error), .bodyPartFileSizeQueryFailedWithError(_, let error),
-            .outputStreamWriteFailed(let error), .inputStreamReadFailed(let error):
-            error
-        default: nil
-        }
-    }
-}
-
-extension AFError.ParameterEncodingFailureReason {
-    var underlyingError: (any Error)? {
-        switch self {
-        case .jsonEncodingFailed(let error), .customEncodingFailed(let error):
-            error
-        case .missingURL: nil
-        }
-    }
-}
-
-extension AFError.ParameterEncoderFailureReason {
-    var underlyingError: (any Error)? {
-        if case .encoderFailed(let error) = self { error } else { nil }
-    }
-}
-
-extension AFError.ResponseValidationFailureReason {
-    var underlyingError: (any Error)? {
-        if case .customValidationFailed(let error) = self { error } else { nil }
-    }
-}
-
-extension AFError.ResponseSerializationFailureReason {
-    var underlyingError: (any Error)? {
-        switch self {
-        case .jsonSerializationFailed(let error), .decodingFailed(let error), .customSerializationFailed(let error):
-            error
-        default: nil
-        }
-    }
-}
-
-extension AFError.ServerTrustFailureReason {
-    var underlyingError: (any Error)? {
-        switch self {
-        case .customEvaluationFailed(let error): error
-        case .trustEvaluationFailed(let error): error
-        case .defaultEvaluationFailed(let output), .hostValidationFailed(let output),
-            .revocationCheckFailed(let output, _):
-            output.error
-        default: nil
         }
     }
 }

@@ -284,16 +284,6 @@ extension Result where Success == Void {
 }
 
 extension Result {
-    /// Whether this is a success.
-    package var isSuccess: Bool {
-        if case .success = self { true } else { false }
-    }
-
-    /// Whether this is a failure.
-    package var isFailure: Bool {
-        !isSuccess
-    }
-
     /// The value of a success, or nil for a failure.
     package var value: Success? {
         if case .success(let value) = self { value } else { nil }

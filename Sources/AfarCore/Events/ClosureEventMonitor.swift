@@ -1,3 +1,5 @@
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 public import Foundation
 
 #if canImport(FoundationNetworking)
@@ -136,19 +138,16 @@ open class ClosureEventMonitor: EventMonitor, @unchecked Sendable {
 
     // MARK: EventMonitor
 
-    /// Calls ``sessionDidBecomeInvalidWithError``.
     open func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
         sessionDidBecomeInvalidWithError?(session, error)
     }
 
-    /// Calls ``taskDidReceiveChallenge``.
     open func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge
     ) {
         taskDidReceiveChallenge?(session, task, challenge)
     }
 
-    /// Calls ``taskDidSendBodyData``.
     open func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -159,12 +158,10 @@ open class ClosureEventMonitor: EventMonitor, @unchecked Sendable {
         taskDidSendBodyData?(session, task, bytesSent, totalBytesSent, totalBytesExpectedToSend)
     }
 
-    /// Calls ``taskNeedNewBodyStream``.
     open func urlSession(_ session: URLSession, taskNeedsNewBodyStream task: URLSessionTask) {
         taskNeedNewBodyStream?(session, task)
     }
 
-    /// Calls ``taskWillPerformHTTPRedirection``.
     open func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -174,46 +171,38 @@ open class ClosureEventMonitor: EventMonitor, @unchecked Sendable {
         taskWillPerformHTTPRedirection?(session, task, response, request)
     }
 
-    /// Calls ``taskDidFinishCollectingMetrics``.
     open func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: TaskMetrics) {
         taskDidFinishCollectingMetrics?(session, task, metrics)
     }
 
-    /// Calls ``taskDidComplete``.
     open func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         taskDidComplete?(session, task, error)
     }
 
-    /// Calls ``taskIsWaitingForConnectivity``.
     open func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
         taskIsWaitingForConnectivity?(session, task)
     }
 
-    /// Calls ``dataTaskDidReceiveResponse``.
     open func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse) {
         dataTaskDidReceiveResponse?(session, dataTask, response)
     }
 
-    /// Calls ``dataTaskDidReceiveData``.
     open func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         dataTaskDidReceiveData?(session, dataTask, data)
     }
 
-    /// Calls ``dataTaskWillCacheResponse``.
     open func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse
     ) {
         dataTaskWillCacheResponse?(session, dataTask, proposedResponse)
     }
 
-    /// Calls ``downloadTaskDidFinishDownloadingToURL``.
     open func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
     ) {
         downloadTaskDidFinishDownloadingToURL?(session, downloadTask, location)
     }
 
-    /// Calls ``downloadTaskDidWriteData``.
     open func urlSession(
         _ session: URLSession,
         downloadTask: URLSessionDownloadTask,
@@ -224,7 +213,6 @@ open class ClosureEventMonitor: EventMonitor, @unchecked Sendable {
         downloadTaskDidWriteData?(session, downloadTask, bytesWritten, totalBytesWritten, totalBytesExpectedToWrite)
     }
 
-    /// Calls ``downloadTaskDidResumeAtOffset``.
     open func urlSession(
         _ session: URLSession,
         downloadTask: URLSessionDownloadTask,
@@ -234,96 +222,78 @@ open class ClosureEventMonitor: EventMonitor, @unchecked Sendable {
         downloadTaskDidResumeAtOffset?(session, downloadTask, fileOffset, expectedTotalBytes)
     }
 
-    /// Calls ``requestDidCreateInitialURLRequest``.
     open func request(_ request: Request, didCreateInitialURLRequest urlRequest: URLRequest) {
         requestDidCreateInitialURLRequest?(request, urlRequest)
     }
 
-    /// Calls ``requestDidFailToCreateURLRequestWithError``.
     open func request(_ request: Request, didFailToCreateURLRequestWithError error: AFError) {
         requestDidFailToCreateURLRequestWithError?(request, error)
     }
 
-    /// Calls ``requestDidAdaptInitialRequestToAdaptedRequest``.
     open func request(
         _ request: Request, didAdaptInitialRequest initialRequest: URLRequest, to adaptedRequest: URLRequest
     ) {
         requestDidAdaptInitialRequestToAdaptedRequest?(request, initialRequest, adaptedRequest)
     }
 
-    /// Calls ``requestDidFailToAdaptURLRequestWithError``.
     open func request(
         _ request: Request, didFailToAdaptURLRequest initialRequest: URLRequest, withError error: AFError
     ) {
         requestDidFailToAdaptURLRequestWithError?(request, initialRequest, error)
     }
 
-    /// Calls ``requestDidCreateURLRequest``.
     open func request(_ request: Request, didCreateURLRequest urlRequest: URLRequest) {
         requestDidCreateURLRequest?(request, urlRequest)
     }
 
-    /// Calls ``requestDidCreateTask``.
     open func request(_ request: Request, didCreateTask task: URLSessionTask) {
         requestDidCreateTask?(request, task)
     }
 
-    /// Calls ``requestDidGatherMetrics``.
     open func request(_ request: Request, didGatherMetrics metrics: TaskMetrics) {
         requestDidGatherMetrics?(request, metrics)
     }
 
-    /// Calls ``requestDidFailTaskEarlyWithError``.
     open func request(_ request: Request, didFailTask task: URLSessionTask, earlyWithError error: AFError) {
         requestDidFailTaskEarlyWithError?(request, task, error)
     }
 
-    /// Calls ``requestDidCompleteTaskWithError``.
     open func request(_ request: Request, didCompleteTask task: URLSessionTask, with error: AFError?) {
         requestDidCompleteTaskWithError?(request, task, error)
     }
 
-    /// Calls ``requestIsRetrying``.
     open func requestIsRetrying(_ request: Request) {
         self.requestIsRetrying?(request)
     }
 
-    /// Calls ``requestDidFinish``.
     open func requestDidFinish(_ request: Request) {
         self.requestDidFinish?(request)
     }
 
-    /// Calls ``requestDidResume``.
     open func requestDidResume(_ request: Request) {
         self.requestDidResume?(request)
     }
 
-    /// Calls ``requestDidResumeTask``.
     open func request(_ request: Request, didResumeTask task: URLSessionTask) {
         requestDidResumeTask?(request, task)
     }
 
-    /// Calls ``requestDidSuspend``.
     open func requestDidSuspend(_ request: Request) {
         self.requestDidSuspend?(request)
     }
 
-    /// Calls ``requestDidSuspendTask``.
     open func request(_ request: Request, didSuspendTask task: URLSessionTask) {
         requestDidSuspendTask?(request, task)
     }
 
-    /// Calls ``requestDidCancel``.
     open func requestDidCancel(_ request: Request) {
         self.requestDidCancel?(request)
     }
 
-    /// Calls ``requestDidCancelTask``.
     open func request(_ request: Request, didCancelTask task: URLSessionTask) {
         requestDidCancelTask?(request, task)
     }
 
-    /// Calls ``requestDidValidateRequestResponseDataWithResult``.
     open func request(
         _ request: DataRequest,
         didValidateRequest urlRequest: URLRequest?,
@@ -334,12 +304,10 @@ open class ClosureEventMonitor: EventMonitor, @unchecked Sendable {
         requestDidValidateRequestResponseDataWithResult?(request, urlRequest, response, data, result)
     }
 
-    /// Calls ``requestDidParseResponse``.
     open func request(_ request: DataRequest, didParseResponse response: DataResponse<Data?, AFError>) {
         requestDidParseResponse?(request, response)
     }
 
-    /// Calls ``requestDidValidateRequestResponseWithResult``.
     open func request(
         _ request: DataStreamRequest,
         didValidateRequest urlRequest: URLRequest?,
@@ -349,34 +317,28 @@ open class ClosureEventMonitor: EventMonitor, @unchecked Sendable {
         requestDidValidateRequestResponseWithResult?(request, urlRequest, response, result)
     }
 
-    /// Calls ``requestDidCreateUploadable``.
     open func request(_ request: UploadRequest, didCreateUploadable uploadable: UploadRequest.Uploadable) {
         requestDidCreateUploadable?(request, uploadable)
     }
 
-    /// Calls ``requestDidFailToCreateUploadableWithError``.
     open func request(_ request: UploadRequest, didFailToCreateUploadableWithError error: AFError) {
         requestDidFailToCreateUploadableWithError?(request, error)
     }
 
-    /// Calls ``requestDidProvideInputStream``.
     open func request(_ request: UploadRequest, didProvideInputStream stream: InputStream) {
         requestDidProvideInputStream?(request, stream)
     }
 
-    /// Calls ``requestDidFinishDownloadingUsingTaskWithResult``.
     open func request(
         _ request: DownloadRequest, didFinishDownloadingUsing task: URLSessionTask, with result: Result<URL, AFError>
     ) {
         requestDidFinishDownloadingUsingTaskWithResult?(request, task, result)
     }
 
-    /// Calls ``requestDidCreateDestinationURL``.
     open func request(_ request: DownloadRequest, didCreateDestinationURL url: URL) {
         requestDidCreateDestinationURL?(request, url)
     }
 
-    /// Calls ``requestDidValidateRequestResponseFileURLWithResult``.
     open func request(
         _ request: DownloadRequest,
         didValidateRequest urlRequest: URLRequest?,
@@ -387,7 +349,6 @@ open class ClosureEventMonitor: EventMonitor, @unchecked Sendable {
         requestDidValidateRequestResponseFileURLWithResult?(request, urlRequest, response, fileURL, result)
     }
 
-    /// Calls ``requestDidParseDownloadResponse``.
     open func request(_ request: DownloadRequest, didParseResponse response: DownloadResponse<URL?, AFError>) {
         requestDidParseDownloadResponse?(request, response)
     }

@@ -28,7 +28,6 @@ public final class CompositeEventMonitor: EventMonitor {
         listeners = monitors.map(Listener.init)
     }
 
-    /// Creates a monitor that forwards to another monitor's listeners and to one more listener.
     init(_ other: CompositeEventMonitor, adding listener: Listener) {
         queue = DispatchQueue(label: "afar.events")
         listeners = other.listeners + [listener]

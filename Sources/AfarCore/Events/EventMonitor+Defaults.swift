@@ -1,3 +1,5 @@
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 public import Foundation
 
 #if canImport(FoundationNetworking)
@@ -11,17 +13,14 @@ extension EventMonitor {
 
     // MARK: Sessions
 
-    /// The default implementation ignores the event.
     public func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {}
 
     // MARK: Tasks
 
-    /// The default implementation ignores the event.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge
     ) {}
 
-    /// The default implementation ignores the event.
     public func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -30,10 +29,8 @@ extension EventMonitor {
         totalBytesExpectedToSend: Int64
     ) {}
 
-    /// The default implementation ignores the event.
     public func urlSession(_ session: URLSession, taskNeedsNewBodyStream task: URLSessionTask) {}
 
-    /// The default implementation ignores the event.
     public func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -41,7 +38,6 @@ extension EventMonitor {
         newRequest request: URLRequest
     ) {}
 
-    /// The default implementation ignores the event.
     public func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: TaskMetrics) {}
 
     /// This method is never called.
@@ -50,28 +46,20 @@ extension EventMonitor {
         _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
     ) {}
 
-    /// The default implementation ignores the event.
     public func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {}
-
-    /// The default implementation ignores the event.
     public func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {}
 
     // MARK: Data tasks
 
-    /// The default implementation ignores the event.
     public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse) {}
-
-    /// The default implementation ignores the event.
     public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {}
 
-    /// The default implementation ignores the event.
     public func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse
     ) {}
 
     // MARK: Download tasks
 
-    /// The default implementation ignores the event.
     public func urlSession(
         _ session: URLSession,
         downloadTask: URLSessionDownloadTask,
@@ -79,7 +67,6 @@ extension EventMonitor {
         expectedTotalBytes: Int64
     ) {}
 
-    /// The default implementation ignores the event.
     public func urlSession(
         _ session: URLSession,
         downloadTask: URLSessionDownloadTask,
@@ -88,75 +75,43 @@ extension EventMonitor {
         totalBytesExpectedToWrite: Int64
     ) {}
 
-    /// The default implementation ignores the event.
     public func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
     ) {}
 
     // MARK: All requests
 
-    /// The default implementation ignores the event.
     public func request(_ request: Request, didCreateInitialURLRequest urlRequest: URLRequest) {}
-
-    /// The default implementation ignores the event.
     public func request(_ request: Request, didFailToCreateURLRequestWithError error: AFError) {}
 
-    /// The default implementation ignores the event.
     public func request(
         _ request: Request, didAdaptInitialRequest initialRequest: URLRequest, to adaptedRequest: URLRequest
     ) {}
 
-    /// The default implementation ignores the event.
     public func request(
         _ request: Request, didFailToAdaptURLRequest initialRequest: URLRequest, withError error: AFError
     ) {}
 
-    /// The default implementation ignores the event.
     public func request(_ request: Request, didCreateURLRequest urlRequest: URLRequest) {}
-
-    /// The default implementation ignores the event.
     public func request(_ request: Request, didCreateTask task: URLSessionTask) {}
-
-    /// The default implementation ignores the event.
     public func request(_ request: Request, didGatherMetrics metrics: TaskMetrics) {}
 
     /// This method is never called.
     @available(*, deprecated, message: "This method is never called. Implement the one with TaskMetrics.")
     public func request(_ request: Request, didGatherMetrics metrics: URLSessionTaskMetrics) {}
-
-    /// The default implementation ignores the event.
     public func request(_ request: Request, didFailTask task: URLSessionTask, earlyWithError error: AFError) {}
-
-    /// The default implementation ignores the event.
     public func request(_ request: Request, didCompleteTask task: URLSessionTask, with error: AFError?) {}
-
-    /// The default implementation ignores the event.
     public func requestIsRetrying(_ request: Request) {}
-
-    /// The default implementation ignores the event.
     public func requestDidFinish(_ request: Request) {}
-
-    /// The default implementation ignores the event.
     public func requestDidResume(_ request: Request) {}
-
-    /// The default implementation ignores the event.
     public func request(_ request: Request, didResumeTask task: URLSessionTask) {}
-
-    /// The default implementation ignores the event.
     public func requestDidSuspend(_ request: Request) {}
-
-    /// The default implementation ignores the event.
     public func request(_ request: Request, didSuspendTask task: URLSessionTask) {}
-
-    /// The default implementation ignores the event.
     public func requestDidCancel(_ request: Request) {}
-
-    /// The default implementation ignores the event.
     public func request(_ request: Request, didCancelTask task: URLSessionTask) {}
 
     // MARK: Data requests
 
-    /// The default implementation ignores the event.
     public func request(
         _ request: DataRequest,
         didValidateRequest urlRequest: URLRequest?,
@@ -165,17 +120,14 @@ extension EventMonitor {
         withResult result: Request.ValidationResult
     ) {}
 
-    /// The default implementation ignores the event.
     public func request(_ request: DataRequest, didParseResponse response: DataResponse<Data?, AFError>) {}
 
-    /// The default implementation ignores the event.
     public func request<Value: Sendable>(
         _ request: DataRequest, didParseResponse response: DataResponse<Value, AFError>
     ) {}
 
     // MARK: Streams
 
-    /// The default implementation ignores the event.
     public func request(
         _ request: DataStreamRequest,
         didValidateRequest urlRequest: URLRequest?,
@@ -183,31 +135,22 @@ extension EventMonitor {
         withResult result: Request.ValidationResult
     ) {}
 
-    /// The default implementation ignores the event.
     public func request<Value: Sendable>(_ request: DataStreamRequest, didParseStream result: Result<Value, AFError>) {}
 
     // MARK: Uploads
 
-    /// The default implementation ignores the event.
     public func request(_ request: UploadRequest, didCreateUploadable uploadable: UploadRequest.Uploadable) {}
-
-    /// The default implementation ignores the event.
     public func request(_ request: UploadRequest, didFailToCreateUploadableWithError error: AFError) {}
-
-    /// The default implementation ignores the event.
     public func request(_ request: UploadRequest, didProvideInputStream stream: InputStream) {}
 
     // MARK: Downloads
 
-    /// The default implementation ignores the event.
     public func request(
         _ request: DownloadRequest, didFinishDownloadingUsing task: URLSessionTask, with result: Result<URL, AFError>
     ) {}
 
-    /// The default implementation ignores the event.
     public func request(_ request: DownloadRequest, didCreateDestinationURL url: URL) {}
 
-    /// The default implementation ignores the event.
     public func request(
         _ request: DownloadRequest,
         didValidateRequest urlRequest: URLRequest?,
@@ -216,10 +159,8 @@ extension EventMonitor {
         withResult result: Request.ValidationResult
     ) {}
 
-    /// The default implementation ignores the event.
     public func request(_ request: DownloadRequest, didParseResponse response: DownloadResponse<URL?, AFError>) {}
 
-    /// The default implementation ignores the event.
     public func request<Value: Sendable>(
         _ request: DownloadRequest, didParseResponse response: DownloadResponse<Value, AFError>
     ) {}

@@ -39,7 +39,6 @@ public final class LoggingMonitor: EventMonitor {
         self.write = write ?? { StandardError.writeMessage("\($0)") }
     }
 
-    /// Logs the outcome of a finished request.
     func logOutcome(_ request: Request) {
         let summary = RequestSummary(request)
         write(summary.text, of: request, at: .info, metadata: summary.metadata)
@@ -53,7 +52,6 @@ public final class LoggingMonitor: EventMonitor {
         write("\(summary.line) was not serialized: \(error)", of: request, at: .info, metadata: metadata)
     }
 
-    /// Logs a step of a request.
     func logStep(
         _ request: Request?, _ message: @autoclosure () -> String, _ details: @autoclosure () -> [String] = []
     ) {
@@ -73,7 +71,6 @@ public final class LoggingMonitor: EventMonitor {
                 namesRequest: self.level == .debug))
     }
 
-    /// Returns one line per header.
     func lines(_ headers: HTTPHeaders, of request: Request?, after mark: String) -> [String] {
         let redaction = Redaction(sensitiveHeaders: request?.session.configuration.sensitiveHeaders ?? [])
         return headers.map { "\(mark) \($0.name): \(redaction.value($0.value, of: $0.name))" }
@@ -126,9 +123,6 @@ extension LoggingMonitor {
         return monitor
     }()
 
-    /// - Parameters:
-    ///   - value: The value of the variable.
-    ///   - reportUnknown: Called with a message if the value is unknown.
     static func make(
         value: String?, reportUnknown: (String) -> Void = { StandardError.writeMessage($0) }
     ) -> LoggingMonitor? {
@@ -222,7 +216,6 @@ extension LoggingMonitor {
 }
 
 extension UploadRequest.Uploadable {
-    /// A description of the body for the log.
     fileprivate var logDescription: String {
         switch self {
         case .data(let data): Quantity.bytes(Int64(data.count))
@@ -234,7 +227,6 @@ extension UploadRequest.Uploadable {
 
 // MARK: - Standard error
 
-/// The standard error stream.
 package enum StandardError {
     /// Writes text immediately. Failures are ignored, because they can't be reported anywhere.
     package static func write(_ text: String) {

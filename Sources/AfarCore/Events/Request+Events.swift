@@ -37,10 +37,8 @@ extension Request {
         if let events, let request = self as? Kind { events.receive(event(request)) }
     }
 
-    /// Moves the request to a state that the caller requested, and notifies the monitors. The lock must be held, so that events
-    /// keep their order.
-    ///
-    /// - Returns: Whether the state changed.
+    /// Moves the request to a state that the caller requested, notifies the monitors, and returns whether the state changed. The
+    /// lock must be held, so that events keep their order.
     func move(_ state: inout RequestState, to other: State) -> Bool {
         guard state.move(to: other) else { return false }
         guard let events = events(in: state) else { return true }
@@ -55,7 +53,6 @@ extension Request {
         return true
     }
 
-    /// Notifies the monitors of the state of a request's task.
     func notify(_ events: CompositeEventMonitor, of task: URLSessionTask, in state: State) {
         switch state {
         case .resumed: events.receive(.requestDidResumeTask(self, task))
@@ -66,10 +63,6 @@ extension Request {
     }
 
     /// Notifies the monitors that the exchange has ended, with its metrics.
-    ///
-    /// - Parameters:
-    ///   - error: The error, if the exchange failed.
-    ///   - isNetworkError: Whether the network failed.
     func didEndExchange(error: AFError?, isNetworkError: Bool) {
         guard let events, let task = lastTask else { return }
         let (metrics, networkError) = mutable.withLock { state in

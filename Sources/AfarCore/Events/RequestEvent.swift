@@ -126,7 +126,6 @@ public enum RequestEvent: @unchecked Sendable {
         public let type: Any.Type
         /// The error, or nil if there is a value.
         public let error: AFError?
-        /// Calls the method of a monitor for this type of value.
         fileprivate let notify: @Sendable (any EventMonitor) -> Void
     }
 }
@@ -256,7 +255,6 @@ extension RequestEvent.ParsedValue {
         self.init(type: URL?.self, error: response.error) { $0.request(request, didParseResponse: response) }
     }
 
-    /// The response from a serializer.
     init<Value>(_ request: DataRequest, _ response: DataResponse<Value, AFError>) {
         func notification<Assumed: Sendable>(_ type: Assumed.Type) -> @Sendable (any EventMonitor) -> Void {
             guard let response = response as? DataResponse<Assumed, AFError> else { return { _ in } }
@@ -265,7 +263,6 @@ extension RequestEvent.ParsedValue {
         self.init(type: Value.self, error: response.error, notify: notification(assumedSendable(Value.self)))
     }
 
-    /// The response from a serializer.
     init<Value>(_ request: DownloadRequest, _ response: DownloadResponse<Value, AFError>) {
         func notification<Assumed: Sendable>(_ type: Assumed.Type) -> @Sendable (any EventMonitor) -> Void {
             guard let response = response as? DownloadResponse<Assumed, AFError> else { return { _ in } }
@@ -274,7 +271,6 @@ extension RequestEvent.ParsedValue {
         self.init(type: Value.self, error: response.error, notify: notification(assumedSendable(Value.self)))
     }
 
-    /// A value from a chunk of a stream.
     init<Value: Sendable>(_ request: DataStreamRequest, _ result: Result<Value, AFError>) {
         self.init(type: Value.self, error: result.error) { $0.request(request, didParseStream: result) }
     }

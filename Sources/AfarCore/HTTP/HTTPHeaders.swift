@@ -195,7 +195,6 @@ extension HTTPMethod {
 }
 
 extension HTTPHeaders {
-    /// Creates headers from fields.
     init(_ fields: HTTPFields) { self.init(fields.map { HTTPHeader(name: $0.name.rawName, value: $0.value) }) }
 }
 

@@ -53,10 +53,6 @@ extension URLRequest {
 
     /// Creates a request.
     ///
-    /// - Parameters:
-    ///   - url: The URL.
-    ///   - method: The method.
-    ///   - headers: The headers.
     /// - Throws: The URL's conversion error, such as `AFError.invalidURL`; `AFError.createURLRequestFailed` for a method or a
     ///   header that can't be sent.
     public init(url: any URLConvertible, method: HTTPMethod, headers: HTTPHeaders? = nil) throws {

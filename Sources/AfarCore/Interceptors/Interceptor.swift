@@ -248,8 +248,6 @@ extension Request {
     /// Adds an interceptor that runs after the request's other interceptors.
     ///
     /// Call this method before the request starts. By default, the first handler starts the request.
-    ///
-    /// - Parameter interceptor: The interceptor.
     @discardableResult
     public func interceptor(_ interceptor: any RequestInterceptor) -> Self {
         add { $0.map { Interceptor(interceptors: [$0, interceptor]) } ?? interceptor }
@@ -258,8 +256,6 @@ extension Request {
     /// Adds an adapter that runs after the request's other adapters.
     ///
     /// Call this method before the request starts. By default, the first handler starts the request.
-    ///
-    /// - Parameter adapter: The adapter.
     @discardableResult
     public func adapt(using adapter: any RequestAdapter) -> Self {
         add { present in Interceptor(adapters: present.asArray + [adapter], retriers: present.asArray) }
@@ -268,8 +264,6 @@ extension Request {
     /// Adds a retrier that runs after the request's other retriers.
     ///
     /// Call this method before the request starts. By default, the first handler starts the request.
-    ///
-    /// - Parameter retrier: The retrier.
     @discardableResult
     public func retry(using retrier: any RequestRetrier) -> Self {
         add { present in Interceptor(adapters: present.asArray, retriers: present.asArray + [retrier]) }
@@ -285,7 +279,6 @@ extension Request {
     /// The session's interceptor and the request's own, in the order in which they run.
     var interceptors: [any RequestInterceptor] { [session.interceptor, interceptor].compactMap { $0 } }
 
-    /// Whether the session or the request has an interceptor.
     var isIntercepted: Bool { session.interceptor != nil || mutable.withLock { $0.settings.interceptor != nil } }
 
     /// Runs work for the current attempt, in a task that is canceled if the request ends first.

@@ -54,13 +54,8 @@ public final class OfflineRetrier: RequestInterceptor, Sendable {
         self.init(monitor, maximumWait, isOfflineError) { $0.isOnline }
     }
 
-    /// Creates a retrier that waits for a network of a specific type. If the types are unknown, any network is used.
-    ///
-    /// - Parameters:
-    ///   - requiredInterfaceType: The type that at least one interface must have.
-    ///   - maximumWait: The maximum time that a request waits, or `.never` for no limit. The default is 5 seconds.
-    ///   - isOfflineError: Returns whether an error indicates that no network is available. Called on an unspecified thread. The
-    ///     default is ``defaultIsOfflineError``.
+    /// Creates a retrier that waits for a network of a specific type, which at least one interface must have. If the types are
+    /// unknown, any network is used.
     @preconcurrency
     public convenience init(
         requiredInterfaceType: Connectivity.InterfaceType,
@@ -73,13 +68,8 @@ public final class OfflineRetrier: RequestInterceptor, Sendable {
         }
     }
 
-    /// Creates a retrier that waits for a network of a type that isn't prohibited. If the types are unknown, any network is used.
-    ///
-    /// - Parameters:
-    ///   - prohibitedInterfaceTypes: The prohibited types. At least one interface must have another type.
-    ///   - maximumWait: The maximum time that a request waits, or `.never` for no limit. The default is 5 seconds.
-    ///   - isOfflineError: Returns whether an error indicates that no network is available. Called on an unspecified thread. The
-    ///     default is ``defaultIsOfflineError``.
+    /// Creates a retrier that waits for a network of a type that isn't prohibited: at least one interface must have another
+    /// type. If the types are unknown, any network is used.
     @preconcurrency
     public convenience init(
         prohibitedInterfaceTypes: [Connectivity.InterfaceType],

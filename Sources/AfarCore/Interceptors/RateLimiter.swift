@@ -180,9 +180,6 @@ struct TokenBucket {
     /// Slightly less than 1, to allow for rounding errors.
     private static let wholeToken = 1 - 1e-9
 
-    /// - Parameters:
-    ///   - rate: The number of tokens per second.
-    ///   - capacity: The maximum number of tokens.
     init(rate: Double, capacity: Double, at time: TimeInterval) {
         (self.rate, self.capacity, self.time) = (rate, capacity, time)
         tokens = capacity

@@ -71,69 +71,38 @@ extension RequestAdapter {
 
 /// Information about the request that an adapter changes.
 public struct RequestAdapterState: Sendable {
-    private enum Subject {
-        case request(Request)
-        case identifier(UUID)
-    }
-
-    private let subject: Subject
+    /// The request's identifier. See ``Request/id``.
+    public let requestID: UUID
     /// The session that sends the request.
     public let session: Session
+    /// The request, or nil in a state created for testing.
+    let request: Request?
 
     /// Creates a state, for testing an adapter.
-    ///
-    /// - Parameters:
-    ///   - requestID: The request's identifier.
-    ///   - session: The request's session.
     public init(requestID: UUID, session: Session) {
-        subject = .identifier(requestID)
-        self.session = session
+        (self.requestID, self.session, request) = (requestID, session, nil)
     }
 
     init(request: Request, session: Session) {
-        subject = .request(request)
-        self.session = session
-    }
-
-    /// The request's identifier. See ``Request/id``.
-    public var requestID: UUID {
-        switch subject {
-        case .request(let request): request.id
-        case .identifier(let identifier): identifier
-        }
+        (requestID, self.session, self.request) = (request.id, session, request)
     }
 
     /// A closure that returns the state, or nil after the session or the request has been released. The closure retains neither.
     var weak: @Sendable () -> RequestAdapterState? {
-        switch subject {
-        case .request(let request):
-            { [weak request, weak session] in
-                guard let request, let session else { return nil }
-                return RequestAdapterState(request: request, session: session)
-            }
-        case .identifier(let identifier):
-            { [weak session] in session.map { RequestAdapterState(requestID: identifier, session: $0) } }
+        { [weak request, weak session, requestID, hasRequest = request != nil] in
+            guard let session else { return nil }
+            if let request { return RequestAdapterState(request: request, session: session) }
+            return hasRequest ? nil : RequestAdapterState(requestID: requestID, session: session)
         }
-    }
-
-    /// The request, or nil in a state created for testing.
-    var request: Request? {
-        if case .request(let request) = subject { request } else { nil }
     }
 }
 
 /// A type that decides whether a failed request is retried.
 public protocol RequestRetrier: Sendable {
-    /// Decides whether to retry a request after a failure.
+    /// Decides whether to retry a request after a failure. ``Request/retryCount`` is the number of its retries so far.
     ///
     /// Called on an unspecified thread after the attempt has ended. Not called for a canceled request. The completion can be
     /// called from any thread; a second call has no effect.
-    ///
-    /// - Parameters:
-    ///   - request: The request, with its ``Request/retryCount``.
-    ///   - session: The session that sent the request.
-    ///   - error: The error that caused the failure.
-    ///   - completion: Receives the decision.
     @preconcurrency
     func retry(
         _ request: Request,
@@ -182,10 +151,6 @@ extension RetryResult {
 /// ``RequestInterceptor``.
 public protocol AsyncRequestAdapter: RequestAdapter {
     /// Returns the adapted request. Called once per attempt, in its own task.
-    ///
-    /// - Parameters:
-    ///   - urlRequest: The request to adapt.
-    ///   - session: The session that sends the request.
     func adapt(_ urlRequest: URLRequest, for session: Session) async throws -> URLRequest
 
     /// Returns the adapted request. The state identifies the request. The default implementation calls ``adapt(_:for:)``.
@@ -252,11 +217,6 @@ public protocol AsyncRequestRetrier: RequestRetrier {
     /// Returns the decision about a failure. Called in its own task after the attempt has ended. Not called for a canceled
     /// request.
     ///
-    /// - Parameters:
-    ///   - request: The request, with its ``Request/retryCount``.
-    ///   - session: The session that sent the request.
-    ///   - error: The error that caused the failure.
-    /// - Returns: The decision.
     /// - Throws: An error that ends the request as ``AFError/requestRetryFailed(retryError:originalError:)``, like
     ///   ``RetryResult/doNotRetryWithError(_:)``.
     func retry(_ request: Request, for session: Session, dueTo error: any Error) async throws -> RetryResult

@@ -64,18 +64,10 @@ open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
 
     /// Creates a policy that can vary its delays and respect `Retry-After`.
     ///
-    /// The delay before retry n, counted from 0, is `exponentialBackoffScale * pow(exponentialBackoffBase, n)` seconds, varied by
-    /// `jitter`. A subclass that overrides the initializer without `jitter` inherits this initializer.
+    /// The delay before retry n, counted from 0, is `exponentialBackoffScale * pow(exponentialBackoffBase, n)` seconds, varied
+    /// by `jitter`. A subclass that overrides the initializer without `jitter` inherits this initializer.
     ///
     /// - Parameters:
-    ///   - retryLimit: The maximum number of retries of a request. The default is 2.
-    ///   - exponentialBackoffBase: The ratio of each delay to the previous one. The default and minimum is 2.
-    ///   - exponentialBackoffScale: The first delay, in seconds. The default is 0.5.
-    ///   - retryableHTTPMethods: The methods of the requests that are retried. The default is ``defaultRetryableHTTPMethods``.
-    ///   - retryableHTTPStatusCodes: The status codes after which requests are retried. The default is
-    ///     ``defaultRetryableHTTPStatusCodes``.
-    ///   - retryableURLErrorCodes: The network errors after which requests are retried. The default is
-    ///     ``defaultRetryableURLErrorCodes``.
     ///   - jitter: The variation of the delays. The default is ``Jitter/none``.
     ///   - maximumRetryAfter: The longest `Retry-After` (RFC 9110, section 10.2.3) to wait for after a status code, in seconds.
     ///     The policy waits for the longer of `Retry-After` and its own delay. If the server requests a longer wait than this,
@@ -116,10 +108,6 @@ open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
     }
 
     /// Returns whether this failure can be retried, regardless of the number of retries so far.
-    ///
-    /// - Parameters:
-    ///   - request: The request that failed.
-    ///   - error: The error that caused the failure.
     open func shouldRetry(request: Request, dueTo error: any Error) -> Bool {
         guard let method = request.request?.method, retryableHTTPMethods.contains(method) else { return false }
         if hasRetryableStatus(request) { return true }
@@ -200,14 +188,7 @@ extension RetryPolicy {
 open class ConnectionLostRetryPolicy: RetryPolicy, @unchecked Sendable {
     // Sendable: adds no state.
 
-    /// Creates a policy.
-    ///
-    /// - Parameters:
-    ///   - retryLimit: The maximum number of retries of a request. The default is 2.
-    ///   - exponentialBackoffBase: The ratio of each delay to the previous one. The default and minimum is 2.
-    ///   - exponentialBackoffScale: The first delay, in seconds. The default is 0.5.
-    ///   - retryableHTTPMethods: The methods of the requests that are retried. The default is
-    ///     ``RetryPolicy/defaultRetryableHTTPMethods``.
+    /// Creates a policy. See ``RetryPolicy`` for the parameters.
     public init(
         retryLimit: UInt = RetryPolicy.defaultRetryLimit,
         exponentialBackoffBase: UInt = RetryPolicy.defaultExponentialBackoffBase,
@@ -262,15 +243,6 @@ extension RequestRetrier where Self == RetryPolicy {
     ///   - maximumRetryAfter: The longest `Retry-After` to wait for, in seconds. If the server requests a longer wait, the
     ///     request fails with its original error.
     ///   - jitter: The variation of the delays. The default is ``RetryPolicy/Jitter/full``.
-    ///   - retryLimit: The maximum number of retries. The default is 2.
-    ///   - exponentialBackoffBase: The ratio of each delay to the previous one. The default and minimum is 2.
-    ///   - exponentialBackoffScale: The first delay, in seconds. The default is 0.5.
-    ///   - retryableHTTPMethods: The methods of the requests that are retried. The default is
-    ///     ``RetryPolicy/defaultRetryableHTTPMethods``.
-    ///   - retryableHTTPStatusCodes: The status codes after which requests are retried. The default is
-    ///     ``RetryPolicy/defaultRetryableHTTPStatusCodes``.
-    ///   - retryableURLErrorCodes: The network errors after which requests are retried. The default is
-    ///     ``RetryPolicy/defaultRetryableURLErrorCodes``.
     public static func retryPolicy(
         respectingRetryAfterUpTo maximumRetryAfter: TimeInterval,
         jitter: RetryPolicy.Jitter = .full,

@@ -61,31 +61,18 @@ extension UInt64 {
 }
 
 /// The boundary between the parts of a form.
-struct MultipartBoundary {
-    let text: String
-
-    /// Creates a boundary from a caller's text. Returns nil if the text is invalid. RFC 2046, section 5.1.1, allows 1 to 70
-    /// characters of a certain set. The last character can't be a space.
-    init?(_ text: String) {
-        guard (1...70).contains(text.utf8.count), text.utf8.allSatisfy(Self.isAllowed), text.utf8.last != 0x20 else {
-            return nil
-        }
-        self.text = text
+enum MultipartBoundary {
+    /// Whether a caller's text can be a boundary. RFC 2046, section 5.1.1, allows 1 to 70 characters of a certain set. The last
+    /// character can't be a space.
+    static func isValid(_ text: String) -> Bool {
+        (1...70).contains(text.utf8.count) && text.utf8.last != 0x20
+            && text.utf8.allSatisfy { $0.isLetter || $0.isDigit || "'()+_,-./:=? ".utf8.contains($0) }
     }
-
-    private init(random text: String) { self.text = text }
 
     /// Returns an unpredictable boundary, so that no part can contain it on purpose.
-    static func random() -> MultipartBoundary {
+    static func random() -> String {
         let digits = (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }
-        return MultipartBoundary(random: "afar.boundary.\(digits.joined())")
-    }
-
-    /// The boundary as a header parameter's value, in quotes if RFC 2045, section 5.1, requires them.
-    var parameterValue: String { text.isHTTPToken ? text : "\"\(text)\"" }
-
-    private static func isAllowed(_ byte: UInt8) -> Bool {
-        byte.isLetter || byte.isDigit || "'()+_,-./:=? ".utf8.contains(byte)
+        return "afar.boundary.\(digits.joined())"
     }
 }
 
@@ -163,7 +150,6 @@ extension String {
     }
 }
 
-/// The source of a part's content.
 enum MultipartContent: Sendable {
     case data(Data)
     case file(URL)
@@ -231,7 +217,6 @@ enum MultipartContent: Sendable {
     }
 }
 
-/// A stream that only one encoding can read.
 final class SingleUseStream: @unchecked Sendable {
     // @unchecked because only one caller receives the stream.
     private let stream: InputStream
@@ -246,7 +231,6 @@ final class SingleUseStream: @unchecked Sendable {
 }
 
 extension Data {
-    /// Writes all bytes at once.
     func write(to sink: MultipartContent.Sink) throws { try withUnsafeBytes(sink) }
 }
 

@@ -35,11 +35,13 @@ open class MultipartFormData: @unchecked Sendable {
     ///     2046, section 5.1.1, doesn't allow the boundary, a random boundary is used and encoding throws
     ///     ``AFError/InvalidForm/boundaryInvalid(_:)``.
     public init(fileManager: FileManager = .default, boundary: String? = nil) {
-        let valid = boundary.flatMap { MultipartBoundary($0) }
-        let used = valid ?? .random()
-        self.boundary = used.text
+        let valid = boundary.flatMap { MultipartBoundary.isValid($0) ? $0 : nil }
+        let used = valid ?? MultipartBoundary.random()
+        self.boundary = used
         self.fileManager = fileManager
-        state = Locked(State(contentType: "multipart/form-data; boundary=\(used.parameterValue)"))
+        // RFC 2045, section 5.1, requires quotes around other characters.
+        let parameter = used.isHTTPToken ? used : "\"\(used)\""
+        state = Locked(State(contentType: "multipart/form-data; boundary=\(parameter)"))
         if valid == nil, let boundary {
             let failure = AFError.multipartEncodingFailed(
                 reason: .outputStreamWriteFailed(error: AFError.InvalidForm.boundaryInvalid(boundary)))
@@ -78,23 +80,11 @@ open class MultipartFormData: @unchecked Sendable {
     /// Appends a file under its own name, with the content type that the name suggests.
     ///
     /// The file's length is read immediately. If the length differs when the file is read, encoding fails.
-    ///
-    /// - Parameters:
-    ///   - fileURL: The location of the file.
-    ///   - name: The field's name.
     public func append(_ fileURL: URL, withName name: String) {
         append(fileURL, withName: name, fileName: nil, mimeType: nil)
     }
 
-    /// Appends a file.
-    ///
-    /// The file's length is read immediately. If the length differs when the file is read, encoding fails.
-    ///
-    /// - Parameters:
-    ///   - fileURL: The location of the file.
-    ///   - name: The field's name.
-    ///   - fileName: The part's file name.
-    ///   - mimeType: The content type.
+    /// Appends a file. Its length is read immediately. If the length differs when the file is read, encoding fails.
     public func append(_ fileURL: URL, withName name: String, fileName: String, mimeType: String) {
         append(fileURL, withName: name, fileName: .some(fileName), mimeType: mimeType)
     }
@@ -103,13 +93,6 @@ open class MultipartFormData: @unchecked Sendable {
     ///
     /// Don't use the stream afterward: the form opens, reads and closes it during encoding. Bytes beyond the specified length
     /// aren't read. If the stream has fewer bytes, encoding fails with ``AFError/UnexpectedInputStreamLength``.
-    ///
-    /// - Parameters:
-    ///   - stream: The content.
-    ///   - length: The number of bytes to send.
-    ///   - name: The field's name.
-    ///   - fileName: The part's file name.
-    ///   - mimeType: The content type.
     public func append(
         _ stream: InputStream, withLength length: UInt64, name: String, fileName: String, mimeType: String
     ) {
@@ -120,15 +103,10 @@ open class MultipartFormData: @unchecked Sendable {
         }
     }
 
-    /// Appends the content of a stream with custom headers. The headers must include `Content-Disposition` with the field's name.
+    /// Appends the content of a stream with custom headers. The headers must include `Content-Disposition` with the field's
+    /// name.
     ///
-    /// Don't use the stream afterward: the form opens, reads and closes it during encoding. Bytes beyond the specified length
-    /// aren't read. If the stream has fewer bytes, encoding fails with ``AFError/UnexpectedInputStreamLength``.
-    ///
-    /// - Parameters:
-    ///   - stream: The content.
-    ///   - length: The number of bytes to send.
-    ///   - headers: All headers of the part.
+    /// Don't use the stream afterward. Its length is checked as by ``append(_:withLength:name:fileName:mimeType:)``.
     public func append(_ stream: InputStream, withLength length: UInt64, headers: HTTPHeaders) {
         append {
             try MultipartPart.validate(headers)
@@ -188,7 +166,6 @@ open class MultipartFormData: @unchecked Sendable {
 
 // MARK: - Uploads
 
-/// A form as the body of a request.
 struct MultipartUpload: UploadConvertible, WrittenURLConvertible {
     let form: MultipartFormData
     /// The maximum length of an encoded form that is held in memory.
@@ -228,10 +205,6 @@ struct FormFile {
     private let descriptor: Int32
 
     /// Creates a file. Fails if a file already exists.
-    ///
-    /// - Parameters:
-    ///   - url: The location of the file.
-    ///   - permissions: The permissions of the file.
     init(at url: URL, permissions: mode_t = 0o666) throws {
         guard url.isFileURL else { throw AFError.multipartEncodingFailed(reason: .outputStreamURLInvalid(url: url)) }
         self.url = url
@@ -271,11 +244,6 @@ struct PartFile {
     let length: UInt64
 
     /// Reads the properties of a file.
-    ///
-    /// - Parameters:
-    ///   - url: The location of the file.
-    ///   - needsName: Whether the part uses the file's own name.
-    ///   - fileManager: The file manager that reports the length.
     init(_ url: URL, needsName: Bool, fileManager: FileManager) throws {
         name = url.lastPathComponent
         guard url.isFileURL else { throw Self.refusal(.bodyPartURLInvalid(url: url)) }

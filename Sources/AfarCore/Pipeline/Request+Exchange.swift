@@ -31,7 +31,6 @@ extension Request {
         return convertible.writtenURL
     }
 
-    /// Returns the body of a request.
     func body(for urlRequest: URLRequest) throws -> RequestBody {
         if let uploadBody { return try uploadBody.body(for: urlRequest, of: self) }
         if let data = urlRequest.httpBody { return .data(data) }
@@ -63,8 +62,6 @@ extension Request {
     }
 
     /// Creates the exchange from the adapted `URLRequest`.
-    ///
-    /// - Parameter previous: The error of the previous attempt.
     func makeExchange(for urlRequest: URLRequest, after previous: AFError?) throws -> Exchange {
         let body = try body(for: urlRequest)
         if let previous, case .stream(let stream) = body, stream.isSpent {

@@ -43,7 +43,6 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
         if isEnded { task.cancel() }
     }
 
-    /// Calls handlers that were added after the request finished.
     func callLateHandlers() {
         Task(executorPreference: self) { _ = await self.callHandlers(canRetry: false, hadEnded: false) }
     }
@@ -66,8 +65,6 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
 
     // MARK: An attempt
 
-    /// - Parameter previous: The error of the previous attempt.
-    /// - Returns: The error of this attempt, or nil if it succeeded.
     nonisolated(nonsending) private func attempt(after previous: AFError?) async -> AFError? {
         request.prepareForAttempt()
         var failure: AFError?
@@ -235,7 +232,6 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
         }
     }
 
-    /// Receives the result of an exchange.
     private func receive(_ outcome: Outcome) throws(AFError) {
         // Releases the transport's values outside the lock.
         let (end, work, _) = request.mutable.withLock { state in
@@ -274,8 +270,6 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
     // MARK: Retries
 
     /// Calls the retriers in order, and waits before another attempt if a retrier requests a delay.
-    ///
-    /// - Returns: The failure of the request, or nil if another attempt follows.
     private func failureUnlessRetried(_ failure: AFError) async -> AFError? {
         guard canRetry(after: failure) else { return failure }
         for retrier in request.interceptors {

@@ -7,6 +7,9 @@ public import Foundation
 /// ```swift
 /// let text = try await AF.request("https://example.com").serializingString().value
 /// ```
+///
+/// Canceling the awaiting task also cancels the request, unless you created the handle with `automaticallyCancelling: false`.
+/// The response then has ``AFError/explicitlyCancelled`` as its error.
 public struct DataTask<Value: Sendable>: Sendable {
     private let request: DataRequest
     private let deferred: Deferred<AFDataResponse<Value>>
@@ -19,17 +22,10 @@ public struct DataTask<Value: Sendable>: Sendable {
     }
 
     /// The response. You can await it several times.
-    ///
-    /// Canceling the awaiting task also cancels the request, unless automatic cancellation is turned off. The response then has
-    /// ``AFError/explicitlyCancelled`` as its error.
     nonisolated(nonsending) public var response: AFDataResponse<Value> {
         get async {
             guard shouldAutomaticallyCancel else { return await deferred.value }
-            return await withTaskCancellationHandler {
-                await deferred.value
-            } onCancel: {
-                request.cancel()
-            }
+            return await deferred.value(onCancel: { request.cancel() })
         }
     }
 
@@ -60,10 +56,6 @@ extension DataRequest {
     /// ```swift
     /// let text = try await AF.request("https://example.com").serializing(.text).value
     /// ```
-    ///
-    /// - Parameters:
-    ///   - serializer: Produces the value. Use the factory method of a format.
-    ///   - shouldAutomaticallyCancel: Whether canceling the awaiting task cancels the request. The default is true.
     public func serializing<Serializer: ResponseSerializer>(
         _ serializer: Serializer,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true
@@ -71,12 +63,7 @@ extension DataRequest {
         dataTask(automaticallyCancelling: shouldAutomaticallyCancel, serializer.serialize(_:))
     }
 
-    /// Adds a serializer and returns a handle for awaiting its result. This starts the request, unless automatic starting is
-    /// turned off.
-    ///
-    /// - Parameters:
-    ///   - serializer: Produces the value.
-    ///   - shouldAutomaticallyCancel: Whether canceling the awaiting task cancels the request. The default is true.
+    /// Adds a serializer and returns a handle for awaiting its result, like ``serializing(_:automaticallyCancelling:)``.
     public func serializingResponse<Serializer: DataResponseSerializerProtocol>(
         using serializer: Serializer,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true
@@ -86,10 +73,6 @@ extension DataRequest {
 
     /// Adds a serializer and returns a handle for awaiting its result. This overload accepts the serializers' factories, as in
     /// `serializingResponse(using: .string)`.
-    ///
-    /// - Parameters:
-    ///   - serializer: Produces the value.
-    ///   - shouldAutomaticallyCancel: Whether canceling the awaiting task cancels the request. The default is true.
     public func serializingResponse<Serializer: ResponseSerializer>(
         using serializer: Serializer,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true
@@ -115,6 +98,9 @@ extension DataRequest {
 /// ```swift
 /// let file = try await AF.download("https://example.com/map.png").serializingDownloadedFileURL().value
 /// ```
+///
+/// Canceling the awaiting task also cancels the request, unless you created the handle with `automaticallyCancelling: false`.
+/// The response then has ``AFError/explicitlyCancelled`` as its error.
 public struct DownloadTask<Value: Sendable>: Sendable {
     private let request: DownloadRequest
     private let deferred: Deferred<AFDownloadResponse<Value>>
@@ -127,17 +113,10 @@ public struct DownloadTask<Value: Sendable>: Sendable {
     }
 
     /// The response. You can await it several times.
-    ///
-    /// Canceling the awaiting task also cancels the request, unless automatic cancellation is turned off. The response then has
-    /// ``AFError/explicitlyCancelled`` as its error.
     nonisolated(nonsending) public var response: AFDownloadResponse<Value> {
         get async {
             guard shouldAutomaticallyCancel else { return await deferred.value }
-            return await withTaskCancellationHandler {
-                await deferred.value
-            } onCancel: {
-                request.cancel()
-            }
+            return await deferred.value(onCancel: { request.cancel() })
         }
     }
 
@@ -174,9 +153,12 @@ public struct DownloadTask<Value: Sendable>: Sendable {
 /// }
 /// ```
 ///
-/// The last element of each sequence is the completion. Without a buffering policy, the next chunk is read when the loop requests
-/// it. A slow loop then slows the server down, provided that the transport supports backpressure. With a buffering policy, chunks
-/// are buffered as the policy specifies.
+/// Iterating starts the request, unless automatic starting is turned off. Leaving the loop early, or canceling its task,
+/// cancels the request, unless `automaticallyCancelling` is false.
+///
+/// The last element of each sequence is the completion. Without a buffering policy, which is the default, the next chunk is
+/// read when the loop requests it. A slow loop then slows the server down, provided that the transport supports backpressure.
+/// With a buffering policy, chunks are buffered as the policy specifies.
 public struct DataStreamTask: Sendable {
     /// A sequence of the events of a stream.
     public typealias Stream<Success: Sendable, Failure: Error> = StreamOf<DataStreamRequest.Stream<Success, Failure>>
@@ -185,13 +167,7 @@ public struct DataStreamTask: Sendable {
 
     init(request: DataStreamRequest) { self.request = request }
 
-    /// Returns a sequence of the chunks as they arrive. Iterating starts the request, unless automatic starting is turned off.
-    ///
-    /// - Parameters:
-    ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or canceling its task, cancels the request. The default is
-    ///     true.
-    ///   - bufferingPolicy: How chunks are buffered for a slow loop. The default, nil, buffers no chunks and slows the server
-    ///     down.
+    /// Returns a sequence of the chunks as they arrive.
     public func streamingData(
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
         bufferingPolicy: Stream<Data, Never>.BufferingPolicy? = nil
@@ -201,14 +177,7 @@ public struct DataStreamTask: Sendable {
         }
     }
 
-    /// Returns a sequence with one value per chunk. Iterating starts the request, unless automatic starting is turned off.
-    ///
-    /// - Parameters:
-    ///   - serializer: Converts each chunk to a value separately.
-    ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or canceling its task, cancels the request. The default is
-    ///     true.
-    ///   - bufferingPolicy: How values are buffered for a slow loop. The default, nil, buffers no values and slows the server
-    ///     down.
+    /// Returns a sequence with one value per chunk. The serializer converts each chunk separately.
     public func streamingResponses<Serializer: DataStreamSerializer>(
         serializedUsing serializer: Serializer,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
@@ -219,15 +188,8 @@ public struct DataStreamTask: Sendable {
         }
     }
 
-    /// Returns a sequence of the values that a parser reads from the body. A value can span several chunks. Iterating starts the
-    /// request, unless automatic starting is turned off.
-    ///
-    /// - Parameters:
-    ///   - parser: Parses values from chunks. Each body is parsed by its own copy of the parser.
-    ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or canceling its task, cancels the request. The default is
-    ///     true.
-    ///   - bufferingPolicy: How values are buffered for a slow loop. The default, nil, buffers no values and slows the server
-    ///     down.
+    /// Returns a sequence of the values that a parser reads from the body. A value can span several chunks. Each body is parsed
+    /// by its own copy of the parser.
     public func streamingResponses<Parser: DataStreamParser>(
         parsedUsing parser: Parser,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
@@ -269,22 +231,14 @@ public struct DataStreamTask: Sendable {
 }
 
 extension DataStreamRequest {
-    /// Returns a sequence of the values that a parser reads from the body. A value can span several chunks. Iterating starts the
-    /// request, unless automatic starting is turned off.
+    /// Returns a sequence of the values that a parser reads from the body. A value can span several chunks. See
+    /// ``DataStreamTask``.
     ///
     /// ```swift
     /// for await stream in AF.streamRequest("https://example.com/feed").serializing(.jsonLines(of: Entry.self)) {
     ///     if let entry = stream.value { use(entry) }
     /// }
     /// ```
-    ///
-    /// - Parameters:
-    ///   - parser: Parses values from chunks. Use the factory method of a format. Each body is parsed by its own copy of the
-    ///     parser.
-    ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or canceling its task, cancels the request. The default is
-    ///     true.
-    ///   - bufferingPolicy: How values are buffered for a slow loop. The default, nil, buffers no values and slows the server
-    ///     down.
     public func serializing<Parser: DataStreamParser>(
         _ parser: Parser,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,

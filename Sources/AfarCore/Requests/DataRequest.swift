@@ -66,10 +66,8 @@ extension DataRequest {
 
     /// Adds a handler that receives the response with the value from a serializer, as in `.response(.text) { … }`.
     ///
-    /// - Parameters:
-    ///   - serializer: Creates the value. Use the factory method of a format. The serializer never runs on `queue`.
-    ///   - queue: The queue on which the handler is called. Nil means the main queue, which is the default.
-    ///   - completionHandler: Called once.
+    /// The serializer runs on the session's serialization queue if there is one, otherwise in the request's task. It never runs
+    /// on `queue`. See ``response(queue:completionHandler:)`` for `queue`.
     @preconcurrency
     @discardableResult
     public func response<Serializer: ResponseSerializer>(
@@ -81,12 +79,6 @@ extension DataRequest {
     }
 
     /// Adds a handler that receives the response with the value from a serializer.
-    ///
-    /// - Parameters:
-    ///   - queue: The queue on which the handler is called. Nil means the main queue, which is the default.
-    ///   - responseSerializer: Creates the value. It runs on the session's serialization queue if there is one, otherwise in the
-    ///     request's task. It never runs on `queue`.
-    ///   - completionHandler: Called once.
     @preconcurrency
     @discardableResult
     public func response<Serializer: DataResponseSerializerProtocol>(
@@ -99,11 +91,6 @@ extension DataRequest {
 
     /// Adds a handler that receives the response with the value from a serializer. This overload supports the serializers'
     /// factory methods, as in `.response(responseSerializer: .string) { … }`.
-    ///
-    /// - Parameters:
-    ///   - queue: The queue on which the handler is called. Nil means the main queue, which is the default.
-    ///   - responseSerializer: Creates the value. It never runs on `queue`.
-    ///   - completionHandler: Called once.
     @preconcurrency
     @discardableResult
     public func response<Serializer: ResponseSerializer>(
@@ -124,10 +111,6 @@ extension DataRequest {
     }
 
     /// Returns a function that creates a response from the data of a request.
-    ///
-    /// - Parameters:
-    ///   - parsedValue: Describes the response to the monitors. The default describes a serialized response.
-    ///   - serialize: Creates the value. The errors that it throws become `AFError`s.
     static func makeResponse<Value>(
         reporting parsedValue: @escaping @Sendable (DataRequest, AFDataResponse<Value>) -> RequestEvent.ParsedValue =
             { .init($0, $1) },
@@ -149,13 +132,6 @@ extension DataRequest {
 extension DataRequest {
     /// Simulates an attempt of a request that hasn't started, for tests of interceptors and event monitors. Afterward, the
     /// request's state is the same as after a real attempt.
-    ///
-    /// - Parameters:
-    ///   - urlRequest: The request that was sent.
-    ///   - head: The response's head, or nil if none has arrived.
-    ///   - data: The response's body, or nil if it has none.
-    ///   - retryCount: The number of earlier attempts.
-    ///   - error: The error of the attempt, or nil if it succeeded.
     public func simulateAttempt(
         _ urlRequest: URLRequest, head: ResponseHead?, data: Data?, retryCount: Int, error: AFError?
     ) {

@@ -139,13 +139,8 @@ extension DataStreamRequest {
         return self
     }
 
-    /// Adds a handler that receives the values that a parser reads from the body, as in `.response(.jsonLines(of: Entry.self)) {
-    /// … }`. A value can span several chunks.
-    ///
-    /// - Parameters:
-    ///   - parser: Creates values from chunks. Use the factory method of a format.
-    ///   - queue: The queue on which the handler is called. The default is the main queue.
-    ///   - stream: Called for each value and each parsing error, and once at the end.
+    /// Adds a handler that receives the values that a parser reads from the body, as in `.response(.jsonLines(of: Entry.self))
+    /// { … }`. A value can span several chunks. The handler also receives each parsing error, and once the end.
     @preconcurrency
     @discardableResult
     public func response<Parser: DataStreamParser>(
@@ -156,13 +151,8 @@ extension DataStreamRequest {
         responseStream(using: parser, on: queue, stream: stream)
     }
 
-    /// Adds a handler that receives a value for each chunk.
-    ///
-    /// - Parameters:
-    ///   - serializer: Creates a value from each chunk separately. It runs on the session's serialization queue if there is one,
-    ///     otherwise in the request's task.
-    ///   - queue: The queue on which the handler is called. The default is the main queue.
-    ///   - stream: Called for each chunk, and once at the end.
+    /// Adds a handler that receives a value for each chunk. The serializer runs on the session's serialization queue if there
+    /// is one, otherwise in the request's task.
     @preconcurrency
     @discardableResult
     public func responseStream<Serializer: DataStreamSerializer>(
@@ -176,11 +166,8 @@ extension DataStreamRequest {
 
     /// Adds a handler that receives the values that a parser reads from the body. A value can span several chunks.
     ///
-    /// - Parameters:
-    ///   - parser: Creates values from chunks. It runs on the session's serialization queue if there is one, otherwise in the
-    ///     request's task. Each body is parsed by its own copy of the parser.
-    ///   - queue: The queue on which the handler is called. The default is the main queue.
-    ///   - stream: Called for each value and each parsing error, and once at the end.
+    /// The parser runs on the session's serialization queue if there is one, otherwise in the request's task. Each body is
+    /// parsed by its own copy of the parser.
     @preconcurrency
     @discardableResult
     public func responseStream<Parser: DataStreamParser>(

@@ -76,14 +76,14 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     ///
     /// If validation failed, the file exists as long as this request. If the file couldn't be moved, the value is nil. The
     /// complete file is then at the error's ``AFError/sourceURL``, and the caller must move or remove it.
-    public var fileURL: URL? { file.storage.fileURL }
+    public var fileURL: URL? { file.storage.files.fileURL }
 
     /// The temporary location to which the body is written. The value doesn't change when the file is moved. It is nil before the
     /// request is sent.
-    public var temporaryURL: URL? { file.storage.temporaryURL }
+    public var temporaryURL: URL? { file.storage.files.temporaryURL }
 
     /// The location to which the file was moved, or nil if it hasn't been moved.
-    public var destinationURL: URL? { file.storage.destinationURL }
+    public var destinationURL: URL? { file.storage.files.destinationURL }
 
     /// A consistent snapshot of the file URLs and the resume data.
     var files: DownloadFiles { file.storage.files }
@@ -106,7 +106,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     /// `Authorization`, `Cookie`, `Proxy-Authorization`, and headers whose names contain words such as token, key, secret or
     /// password. Add the credentials again with an interceptor or the session's headers. If the URL is itself a secret, such as a
     /// signed URL, protect the data like the URL.
-    public var resumeData: Data? { file.storage.resumeData }
+    public var resumeData: Data? { file.storage.files.resumeData }
 
     /// The data that would resume the download if the process ended now. The command-line tool stores it on disk.
     package var resumableInFlight: ResumeData? { file.storage.resumableInFlight }
@@ -211,10 +211,6 @@ extension DownloadRequest {
     }
 
     /// Adds a handler that receives the location of the file. A response without a file is an error.
-    ///
-    /// - Parameters:
-    ///   - queue: The queue on which the handler is called. Nil means the main queue, which is the default.
-    ///   - completionHandler: Called once.
     @preconcurrency
     @discardableResult
     public func responseURL(
@@ -224,12 +220,11 @@ extension DownloadRequest {
         response(queue: queue, responseSerializer: URLResponseSerializer(), completionHandler: completionHandler)
     }
 
-    /// Adds a handler that receives the response with the value from a serializer, as in `.response(.text) { … }`.
+    /// Adds a handler that receives the response with the value that a serializer creates from the file, as in
+    /// `.response(.text) { … }`.
     ///
-    /// - Parameters:
-    ///   - serializer: Creates the value from the file. Use the factory method of a format. The serializer never runs on `queue`.
-    ///   - queue: The queue on which the handler is called. Nil means the main queue, which is the default.
-    ///   - completionHandler: Called once.
+    /// The serializer runs on the session's serialization queue if there is one, otherwise in the request's task. It never runs
+    /// on `queue`. See ``response(queue:completionHandler:)`` for `queue`.
     @preconcurrency
     @discardableResult
     public func response<Serializer: ResponseSerializer>(
@@ -242,12 +237,6 @@ extension DownloadRequest {
     }
 
     /// Adds a handler that receives the response with the value from a serializer.
-    ///
-    /// - Parameters:
-    ///   - queue: The queue on which the handler is called. Nil means the main queue, which is the default.
-    ///   - responseSerializer: Creates the value. It runs on the session's serialization queue if there is one, otherwise in the
-    ///     request's task. The serializer never runs on `queue`.
-    ///   - completionHandler: Called once.
     @preconcurrency
     @discardableResult
     public func response<Serializer: DownloadResponseSerializerProtocol>(
@@ -261,11 +250,6 @@ extension DownloadRequest {
 
     /// Adds a handler that receives the response with the value from a serializer. This overload supports the serializers'
     /// factory methods, as in `.response(responseSerializer: .string) { … }`.
-    ///
-    /// - Parameters:
-    ///   - queue: The queue on which the handler is called. Nil means the main queue, which is the default.
-    ///   - responseSerializer: Creates the value. The serializer never runs on `queue`.
-    ///   - completionHandler: Called once.
     @preconcurrency
     @discardableResult
     public func response<Serializer: ResponseSerializer>(
@@ -278,22 +262,14 @@ extension DownloadRequest {
     }
 
     /// Returns a task that provides the location of the file. A response without a file is an error.
-    ///
-    /// - Parameter shouldAutomaticallyCancel: Whether canceling the task that awaits the value cancels the request. The
-    ///   default is true.
     public func serializingDownloadedFileURL(
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true
     ) -> DownloadTask<URL> {
         serializingDownload(using: URLResponseSerializer(), automaticallyCancelling: shouldAutomaticallyCancel)
     }
 
-    /// Adds a serializer and returns a task that provides its value, as in `serializing(.text)`. This starts the request, unless
-    /// automatic starting is turned off.
-    ///
-    /// - Parameters:
-    ///   - serializer: Creates the value from the file. Use the factory method of a format.
-    ///   - shouldAutomaticallyCancel: Whether canceling the task that awaits the value cancels the request. The default is
-    ///     true.
+    /// Adds a serializer and returns a task that provides its value, as in `serializing(.text)`. This starts the request,
+    /// unless automatic starting is turned off.
     public func serializing<Serializer: ResponseSerializer>(
         _ serializer: Serializer,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true
@@ -301,13 +277,7 @@ extension DownloadRequest {
         downloadTask(automaticallyCancelling: shouldAutomaticallyCancel, Self.makeResponse(using: serializer))
     }
 
-    /// Adds a serializer and returns a task that provides its value. This starts the request, unless automatic starting is turned
-    /// off.
-    ///
-    /// - Parameters:
-    ///   - serializer: Creates the value.
-    ///   - shouldAutomaticallyCancel: Whether canceling the task that awaits the value cancels the request. The default is
-    ///     true.
+    /// Adds a serializer and returns a task that provides its value, like ``serializing(_:automaticallyCancelling:)``.
     public func serializingDownload<Serializer: DownloadResponseSerializerProtocol>(
         using serializer: Serializer,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true
@@ -317,11 +287,6 @@ extension DownloadRequest {
 
     /// Adds a serializer and returns a task that provides its value. This overload supports the serializers' factory methods,
     /// as in `serializingDownload(using: .string)`.
-    ///
-    /// - Parameters:
-    ///   - serializer: Creates the value.
-    ///   - shouldAutomaticallyCancel: Whether canceling the task that awaits the value cancels the request. The default is
-    ///     true.
     public func serializingDownload<Serializer: ResponseSerializer>(
         using serializer: Serializer,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true
@@ -347,9 +312,6 @@ extension DownloadRequest {
         }
     }
 
-    /// - Parameters:
-    ///   - parsedValue: Describes the response to the monitors. The default describes a serialized response.
-    ///   - serialize: Creates the value. The errors that it throws become `AFError`s.
     private static func makeResponse<Value>(
         reporting parsedValue:
             @escaping @Sendable (DownloadRequest, AFDownloadResponse<Value>) -> RequestEvent.ParsedValue = {

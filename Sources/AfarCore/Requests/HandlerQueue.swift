@@ -51,10 +51,7 @@ struct HandlerQueue {
     /// Removes and returns the closures to call at the end, because the request will never finish.
     mutating func abandon() -> [FinishHandler] { Swift.exchange(&finishHandlers, with: []) }
 
-    /// Whether no handler is waiting for its response.
     var isEmpty: Bool { handlers.isEmpty }
-
-    /// Whether the queue has been opened and drained.
     var isDrained: Bool { isOpen && !isDraining }
 
     /// Prepares for another attempt, in which all handlers run again.
@@ -67,7 +64,6 @@ struct HandlerQueue {
         return handlers
     }
 
-    /// Returns the next step.
     mutating func step() -> Step {
         if next < handlers.count {
             next += 1
@@ -92,8 +88,6 @@ class ResponseHandler: @unchecked Sendable {
     @exclusivity(unchecked) final var failure: AFError?
 
     /// Creates the response.
-    ///
-    /// - Returns: The response's error.
     func makeResponse(of request: Request) -> AFError? { nil }
 
     /// Delivers the response once.
@@ -105,16 +99,12 @@ class ResponseHandler: @unchecked Sendable {
     func discardResponse() {}
 }
 
-/// A handler for a specific type of response.
 final class TypedResponseHandler<Response: SettledResponse>: ResponseHandler, @unchecked Sendable {
     // Sendable like its superclass.
     private let create: @Sendable (Request) -> Response
     private let completion: @Sendable (Response) -> Void
     @exclusivity(unchecked) private var response: Response?
 
-    /// - Parameters:
-    ///   - create: Creates the response from the request's received data.
-    ///   - completion: Called once.
     init(
         _ create: @escaping @Sendable (Request) -> Response, completion: @escaping @Sendable (Response) -> Void
     ) {
@@ -151,10 +141,6 @@ extension Request {
     }
 
     /// Adds a handler of any kind, and starts the request unless automatic starting is turned off.
-    ///
-    /// - Parameters:
-    ///   - makeResponse: Creates the response from the request's received data.
-    ///   - completion: Called once, after all serializers of this request have run.
     func addHandler<Response: SettledResponse>(
         _ makeResponse: @escaping @Sendable (Request) -> Response,
         completion: @escaping @Sendable (Response) -> Void
@@ -182,10 +168,6 @@ extension Request {
     }
 
     /// Creates a value from the request's received data, and measures how long that takes.
-    ///
-    /// - Parameters:
-    ///   - data: The received bytes, if they are in memory.
-    ///   - serialize: Creates the value. The errors that it throws become `AFError`s.
     func serialized<Value>(
         data: Data? = nil, _ serialize: (URLRequest?, ResponseHead?, AFError?) throws -> Value
     ) -> (AFResult<Value>, ResponseDetails) {

@@ -98,9 +98,6 @@ final class BlockingBuffer: Sendable {
     private let highWaterMark: Int
     private let onClose: @Sendable () -> Void
 
-    /// - Parameters:
-    ///   - highWaterMark: The number of buffered bytes at which the writer waits.
-    ///   - onClose: Called when the reader closes the buffer before the end.
     init(highWaterMark: Int, onClose: @escaping @Sendable () -> Void) {
         self.highWaterMark = max(1, highWaterMark)
         self.onClose = onClose

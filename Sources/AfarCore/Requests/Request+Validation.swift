@@ -121,9 +121,7 @@ extension DownloadRequest {
 /// A closure that throws an error if a response is invalid.
 typealias Validator = @Sendable (ValidatedResponse) throws -> Void
 
-/// The response that validators check.
 struct ValidatedResponse {
-    /// The request that was sent.
     let request: URLRequest?
     let head: ResponseHead
     let body: RequestEvent.ValidatedBody

@@ -19,7 +19,6 @@ public class Request: @unchecked Sendable {
     let session: SessionState
     /// The transport and stages of the request, from its session or from a `TransportOverride`.
     let stack: TransportStack
-    /// Receives the responses.
     let sink: any ResponseSink
     /// The body, if it is separate from the `URLRequest`.
     let uploadBody: UploadBody?
@@ -33,7 +32,6 @@ public class Request: @unchecked Sendable {
     /// ``Session/startRequestsImmediately``.
     public let shouldAutomaticallyResume: Bool?
     let mutable: InlineLocked<RequestState>
-    /// Whether the request has its own monitors.
     let isMonitored = Atomic(false)
 
     init(
@@ -78,7 +76,6 @@ public class Request: @unchecked Sendable {
         sink.begin()
     }
 
-    /// Stores the content of a response.
     func receive(_ response: TransportResponse) throws {
         receiveHead(of: response)
         try sink.receive(response, for: self)
@@ -89,7 +86,6 @@ public class Request: @unchecked Sendable {
         if let work = receiveHead(response.head) { run(work) }
     }
 
-    /// The error that the completion reports.
     var completionError: AFError? { sink.completionError(for: error) }
 
     /// Removes the body's file if necessary, and stops the deadline timer. Also releases the closures that won't be called again,

@@ -71,8 +71,6 @@ extension Request {
     ///
     /// Call this method before the request is sent. An attempt in progress keeps its options, except for the
     /// ``RequestOptions/deadline``.
-    ///
-    /// - Parameter change: Changes the request's options.
     @discardableResult
     public func options(_ change: (inout RequestOptions) -> Void) -> Self {
         var options = options

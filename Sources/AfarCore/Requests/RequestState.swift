@@ -4,7 +4,6 @@ public import Foundation
     public import FoundationNetworking
 #endif
 
-/// The request's mutable state.
 struct RequestState {
     var state = Request.State.initialized
     var id: UUID?
@@ -15,7 +14,6 @@ struct RequestState {
     var startTime: TimeInterval?
     var settings: Settings
     var history = History()
-    /// The current or last attempt.
     var attempt = AttemptState()
     var interceptorRecords = InterceptorRecords()
     /// The input stream that was last sent as a body.
@@ -42,7 +40,6 @@ struct RequestState {
         var validators: [Validator] = []
     }
 
-    /// The requests and reports of all attempts.
     struct History {
         var requests: [URLRequest] = []
         /// The number of `requests` up to and including `finalRequest`.
@@ -54,11 +51,9 @@ struct RequestState {
         var retryCount = 0
     }
 
-    /// State that interceptors store for the request.
     struct InterceptorRecords {
         /// For each retrier that waits for connectivity, the network over which it last retried the request.
         var connectivityTried: [ObjectIdentifier: Connectivity] = [:]
-        /// The records of authentication interceptors.
         var authentications: [ObjectIdentifier: AuthenticationRecord] = [:]
     }
 
@@ -71,7 +66,6 @@ struct RequestState {
     /// Whether the request is unfinished and was neither canceled nor ended by its session.
     var isActive: Bool { end == nil && state != .finished }
 
-    /// Returns the observers, and creates them if necessary.
     mutating func makeObservers() -> Observers {
         let observers = observers ?? Observers()
         self.observers = observers
@@ -131,7 +125,6 @@ struct RequestState {
     }
 }
 
-/// The state of one attempt. Each attempt begins with a new value.
 struct AttemptState {
     /// Tasks of the exchange's stages and of listeners.
     var work: [Task<Void, Never>] = []
@@ -141,7 +134,6 @@ struct AttemptState {
     var driver: HopDriver?
     /// Set when monitors are notified that the attempt has started. Nil after they are notified that it has ended.
     var sent: Sent?
-    /// The last redirect that was reported.
     var redirect: Redirect?
     var head: ResponseHead?
     /// Fulfilled when the head listeners have decided. Nil before the head arrives.
@@ -150,26 +142,20 @@ struct AttemptState {
     var isRefusedAtHead = false
     /// The offset of the body in the complete content, in bytes.
     var bytesBefore: Int64 = 0
-    /// The error of the attempt.
     var failure: AFError?
 
-    /// An attempt that was sent.
     struct Sent {
         /// The error that occurred before the validators ran.
         var error: AFError?
     }
 }
 
-/// The observers of a request.
 final class Observers {
     /// The monitors of this request and its session, or nil if the request has no monitors of its own.
     var monitor: CompositeEventMonitor?
-    /// The progress of the bodies.
     var sending: TransferProgress?
     var receiving: TransferProgress?
-    /// The `URLRequest`s as they are created.
     var urlRequests: Broadcast<URLRequest>?
-    /// The attempts as Foundation tasks.
     var tasks: [any RequestTask] = []
     var urlSessionTasks: Broadcast<URLSessionTask>?
 }

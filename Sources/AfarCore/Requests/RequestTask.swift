@@ -188,7 +188,6 @@ final class DataRequestTask: URLSessionUploadTask, RequestTask, @unchecked Senda
 
     var attempt: TaskAttempt?
     private var snapshot: TaskAttempt.Snapshot { attempt?.snapshot ?? TaskAttempt.Snapshot() }
-
     override var taskIdentifier: Int { attempt?.identifier ?? 0 }
     override var originalRequest: URLRequest? { attempt?.urlRequest }
     override var currentRequest: URLRequest? { attempt?.currentRequest }
@@ -216,13 +215,11 @@ final class DataRequestTask: URLSessionUploadTask, RequestTask, @unchecked Senda
     override func resume() { attempt?.request?.resume() }
 }
 
-/// The task of a download.
 final class DownloadRequestTask: URLSessionDownloadTask, RequestTask, @unchecked Sendable {
     // Sendable: `attempt` is set before sharing.
 
     var attempt: TaskAttempt?
     private var snapshot: TaskAttempt.Snapshot { attempt?.snapshot ?? TaskAttempt.Snapshot() }
-
     override var taskIdentifier: Int { attempt?.identifier ?? 0 }
     override var originalRequest: URLRequest? { attempt?.urlRequest }
     override var currentRequest: URLRequest? { attempt?.currentRequest }
@@ -270,9 +267,7 @@ extension DownloadRequest {
     /// ``Session/download(resumingWith:interceptor:shouldAutomaticallyResume:to:)``. Resuming, suspending or canceling the task
     /// applies to this request. If the data can't be used, the task has no requests.
     ///
-    /// - Parameters:
-    ///   - data: The value of ``resumeData``.
-    ///   - session: Unused, because no `URLSession` performs requests.
+    /// - Parameter session: Unused, because no `URLSession` performs requests.
     public func task(forResumeData data: Data, using session: URLSession) -> URLSessionTask {
         let sensitiveHeaders = self.session.configuration.sensitiveHeaders
         let request = try? ResumeData(decoding: data).urlRequestForRemainder(without: sensitiveHeaders)
@@ -294,10 +289,8 @@ extension ResumeData {
 /// It reports the request's state and forwards calls to the request. It neither performs nor retains the request. The final state
 /// remains available after the attempt has ended.
 final class TaskAttempt: Sendable {
-    /// The state of an attempt at one moment.
     struct Snapshot {
         var state = URLSessionTask.State.completed
-        /// The last redirect that was followed.
         var redirect: Redirect?
         var head: ResponseHead?
         var error: (any Error)?
@@ -319,7 +312,6 @@ final class TaskAttempt: Sendable {
     let urlRequest: URLRequest
     private let state: Locked<State>
 
-    /// - Parameter ending: The final snapshot of an attempt that has ended.
     init(_ urlRequest: URLRequest, of request: Request, ending: Snapshot? = nil) {
         self.urlRequest = urlRequest
         identifier = Self.lastIdentifier.withLock { last in

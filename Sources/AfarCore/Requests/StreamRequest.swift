@@ -46,16 +46,11 @@ public final class StreamRequest: Request, @unchecked Sendable {
 
     // MARK: The request
 
-    /// Waits until the connection is open and returns it.
     private func openConnection() async throws -> any Connection {
         startIfAutomatic()
         let opened = Deferred<(any Connection)?>()
         connection.pendingConnection.whenOpen { opened.fulfill($0) }
-        let connection = await withTaskCancellationHandler {
-            await opened.value
-        } onCancel: {
-            opened.fulfill(nil)
-        }
+        let connection = await opened.value(ifCancelled: nil)
         guard let connection, !Task.isCancelled else {
             throw error
                 ?? TransportError(
@@ -120,15 +115,8 @@ public final class StreamRequest: Request, @unchecked Sendable {
         try await perform([Turn(reading)]) { try await read(minBytes, maxBytes, timeout, over: $0) }
     }
 
-    /// Reads bytes and passes them to a closure.
-    ///
-    /// - Parameters:
-    ///   - minBytes: The number of bytes to wait for. At the end of the stream, fewer can be returned.
-    ///   - maxBytes: The maximum number of bytes to return.
-    ///   - timeout: The maximum time to wait for more data, in seconds. 0 means no limit.
-    ///   - queue: The queue on which the handler is called. The default is the main queue.
-    ///   - completionHandler: Called once. The arguments are the bytes, a Boolean value that indicates whether the stream has
-    ///     ended, and the error.
+    /// Reads bytes and passes them to a closure, with a Boolean value that indicates whether the stream has ended, or with the
+    /// error. The closure is called on the main queue by default. A timeout of 0 means no limit.
     @preconcurrency
     public func readData(
         ofMinLength minBytes: Int, maxLength maxBytes: Int, timeout: TimeInterval, queue: DispatchQueue = .main,
@@ -186,13 +174,8 @@ public final class StreamRequest: Request, @unchecked Sendable {
         try await perform([Turn(writing)]) { try await $0.write(data, timeout: timeout > 0 ? timeout : nil) }
     }
 
-    /// Writes bytes and calls a closure.
-    ///
-    /// - Parameters:
-    ///   - data: The bytes.
-    ///   - timeout: The maximum time to wait until the system accepts more bytes, in seconds. 0 means no limit.
-    ///   - queue: The queue on which the handler is called. The default is the main queue.
-    ///   - completionHandler: Called once, with the error, or with nil after the system has accepted the bytes.
+    /// Writes bytes and calls a closure with the error, or with nil after the system has accepted the bytes. The closure is
+    /// called on the main queue by default. A timeout of 0 means no limit.
     @preconcurrency
     public func write(
         _ data: Data, timeout: TimeInterval, queue: DispatchQueue = .main,
@@ -304,13 +287,7 @@ private final class Turn: Sendable {
     }
 
     /// Waits until the lock is acquired or the task is canceled.
-    func wait() async {
-        await withTaskCancellationHandler {
-            await acquired.value
-        } onCancel: { [acquired] in
-            acquired.fulfill(())
-        }
-    }
+    func wait() async { await acquired.value(ifCancelled: ()) }
 
     /// Releases the lock, or skips this turn if the lock hasn't been acquired yet.
     func end() {
@@ -322,7 +299,6 @@ private final class Turn: Sendable {
     }
 }
 
-/// The address of a stream as a `URLRequest`.
 struct StreamAddress: URLRequestConvertible {
     /// The HTTP scheme that an exchange uses for each scheme of a stream.
     static let httpSchemes = ["tcp": "http", "tls": "https"]

@@ -87,13 +87,15 @@ final class UploadBody: Sendable {
     private func makeUploadable(for request: Request) throws -> UploadRequest.Uploadable {
         guard let form = upload as? MultipartUpload else {
             let uploadable = try upload.createUploadable()
-            if case .file(let url, _) = uploadable, !url.isFileURL { throw NotAFileURL(url: url) }
+            if case .file(let url, _) = uploadable, !url.isFileURL {
+                let text = Redaction.standard.url(url.absoluteString)
+                throw Problem("\(text) is not a file URL. Create one with URL(filePath:).")
+            }
             return uploadable
         }
         return try form.createUploadable { try request.checkEnd() }
     }
 
-    /// Returns the body to send with a request.
     func body(for urlRequest: URLRequest, of request: Request) throws -> RequestBody {
         switch uploadable {
         case .data(let data): .data(data)
@@ -129,15 +131,6 @@ final class ChunkedInputStream: InputStream {
     }
 }
 
-/// The error of a file body whose URL isn't a file URL.
-private struct NotAFileURL: LocalizedError {
-    let url: URL
-
-    var errorDescription: String? {
-        "\(Redaction.standard.url(url.absoluteString)) is not a file URL. Create one with URL(filePath:)."
-    }
-}
-
 /// The error of a body that hasn't been created yet or couldn't be created.
 struct BodyNotCreated: LocalizedError {
     var errorDescription: String? { "The body hasn't been created." }
@@ -160,7 +153,6 @@ extension UploadRequest.Uploadable: UploadableConvertible {
 /// A type that creates both a `URLRequest` and its body.
 public protocol UploadConvertible: UploadableConvertible & URLRequestConvertible {}
 
-/// A body and a request that are created independently.
 struct Upload: UploadConvertible, WrittenURLConvertible {
     private let uploadable: UploadRequest.Uploadable
     private let request: any URLRequestConvertible

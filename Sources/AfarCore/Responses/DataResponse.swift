@@ -111,7 +111,6 @@ extension DataResponse: CustomStringConvertible, CustomDebugStringConvertible {
 final class ResponseDetails: Sendable {
     let request: URLRequest?
     let origin: ResponseOrigin
-    /// The bytes of a data request's response.
     let data: Data?
     let timeline: Timeline
     /// The duration of serialization, in seconds.
@@ -141,7 +140,6 @@ enum ResponseOrigin: Sendable {
         }
     }
 
-    /// The additional names of sensitive headers.
     var sensitiveHeaders: Set<String> {
         if case .network(_, _, let names) = self { names } else { [] }
     }
@@ -157,7 +155,6 @@ enum ResponseOrigin: Sendable {
 /// A response whose error is an `AFError` and can be replaced.
 protocol SettledResponse: SendableMetatype {
     var error: AFError? { get }
-    /// Returns the response with an error instead of its result.
     func failing(with error: AFError) -> Self
 }
 

@@ -41,14 +41,9 @@ public protocol DownloadResponseSerializerProtocol<SerializedObject>: Sendable {
     /// The type of the value.
     associatedtype SerializedObject
 
-    /// Creates the value.
+    /// Creates the value. See ``DataResponseSerializerProtocol/serialize(request:response:data:error:)``.
     ///
-    /// - Parameters:
-    ///   - request: The request that was sent.
-    ///   - response: The response's head.
-    ///   - fileURL: The location of the body's file, or nil without a body.
-    ///   - error: The error of an earlier step. Throw this error, unless the serializer can recover from it.
-    /// - Throws: Any error. An error that isn't an ``AFError`` is wrapped in an ``AFError``.
+    /// - Parameter fileURL: The location of the body's file, or nil without a body.
     func serializeDownload(
         request: URLRequest?, response: HTTPURLResponse?, fileURL: URL?, error: (any Error)?
     ) throws -> SerializedObject
@@ -176,7 +171,6 @@ extension SerializationInput {
 }
 
 extension ResponseHead {
-    /// Creates a head from Foundation's type.
     package convenience init(_ response: HTTPURLResponse) {
         var fields = HTTPFields()
         for (name, value) in response.allHeaderFields {
@@ -268,10 +262,7 @@ public protocol DataDecoder: Sendable {
 
     /// Decodes a value from a response's bytes. The default implementation ignores the head.
     ///
-    /// - Parameters:
-    ///   - type: The type to decode.
-    ///   - data: The bytes.
-    ///   - head: The response's head, for formats whose encoding the `Content-Type` header specifies.
+    /// - Parameter head: The response's head, for formats whose encoding the `Content-Type` header specifies.
     /// - Throws: The decoder's error.
     func decode<D: Decodable>(_ type: D.Type, from data: Data, of head: ResponseHead?) throws -> D
 }

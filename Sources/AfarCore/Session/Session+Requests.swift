@@ -54,11 +54,7 @@ extension Session {
         let finished = Deferred<Bool>()
         state.whenFinished(state.running) { finished.fulfill(true) }
         let timer = finished.fulfill(false, after: .seconds(max(0, min(limit, 1e9))))
-        let allFinished = await withTaskCancellationHandler {
-            await finished.value
-        } onCancel: {
-            finished.fulfill(false)
-        }
+        let allFinished = await finished.value(ifCancelled: false)
         timer.cancel()
         let remaining = state.running
         state.end(with: .sessionInvalidated(error: nil))

@@ -9,6 +9,10 @@ public import Foundation
 /// A request starts when you call `resume()` or add its first handler. If `shouldAutomaticallyResume` is false, handlers don't start
 /// it; nil uses ``startRequestsImmediately``. If a request can't be created or encoded, its handlers receive the error.
 ///
+/// The methods that create requests have these parameters in common: `headers` are added to the request, `interceptor` adapts and
+/// retries only this request, `requestModifier` changes the `URLRequest` after its creation, and `fileManager` removes the temporary
+/// file of a body.
+///
 /// Retain a session while its requests run. When it is released, they fail with ``AFError/sessionDeinitialized``. You can call
 /// all methods from any thread.
 open class Session: @unchecked Sendable {
@@ -181,8 +185,6 @@ open class Session: @unchecked Sendable {
     // MARK: Streams
 
     /// Creates a request without parameters whose response is delivered as it arrives.
-    ///
-    /// If `automaticallyCancelOnStreamError` is true, the request is canceled when a serializer throws.
     open func streamRequest(
         _ convertible: any URLConvertible,
         method: HTTPMethod = .get,
@@ -200,8 +202,6 @@ open class Session: @unchecked Sendable {
 
     /// Creates a request with `Encodable` parameters that an encoder adds to its URL or its body. The response is delivered as
     /// it arrives.
-    ///
-    /// If `automaticallyCancelOnStreamError` is true, the request is canceled when a serializer throws.
     open func streamRequest<Parameters: Encodable & Sendable>(
         _ convertible: any URLConvertible,
         method: HTTPMethod = .get,
@@ -221,8 +221,6 @@ open class Session: @unchecked Sendable {
     }
 
     /// Creates a request from a value that can be converted to a `URLRequest`. The response is delivered as it arrives.
-    ///
-    /// If `automaticallyCancelOnStreamError` is true, the request is canceled when a serializer throws.
     open func streamRequest(
         _ convertible: any URLRequestConvertible,
         automaticallyCancelOnStreamError: Bool = false,
@@ -238,8 +236,6 @@ open class Session: @unchecked Sendable {
     // MARK: Downloads
 
     /// Creates a download with parameters that an encoding adds to its URL or its body.
-    ///
-    /// Without a destination, the file stays in its own temporary directory, and the caller must move or remove it.
     open func download(
         _ convertible: any URLConvertible,
         method: HTTPMethod = .get,
@@ -258,8 +254,6 @@ open class Session: @unchecked Sendable {
     }
 
     /// Creates a download with `Encodable` parameters that an encoder adds to its URL or its body.
-    ///
-    /// Without a destination, the file stays in its own temporary directory, and the caller must move or remove it.
     open func download<Parameters: Encodable & Sendable>(
         _ convertible: any URLConvertible,
         method: HTTPMethod = .get,
@@ -278,8 +272,6 @@ open class Session: @unchecked Sendable {
     }
 
     /// Creates a download from a value that can be converted to a `URLRequest`.
-    ///
-    /// Without a destination, the file stays in its own temporary directory, and the caller must move or remove it.
     open func download(
         _ convertible: any URLRequestConvertible,
         interceptor: (any RequestInterceptor)? = nil,
@@ -298,17 +290,12 @@ open class Session: @unchecked Sendable {
     /// result is always one complete version of the file. A response with another status, such as 404 or 503, leaves the partial
     /// file unchanged. It is reported like any other response, so add ``Request/validate()``.
     ///
-    /// Progress starts at the size of the partial file. Its total is the size of the whole file.
+    /// Progress starts at the size of the partial file. Its total is the size of the whole file. Resume data contains neither
+    /// credentials, which an interceptor can add, nor a destination.
     ///
-    /// Without a destination, the file stays in its own temporary directory, and the caller must move or remove it.
-    ///
-    /// - Parameters:
-    ///   - data: The value of ``DownloadRequest/resumeData``, possibly from another process. Use it for only one download at a
-    ///     time. If it can't be used, the request fails with ``AFError/createURLRequestFailed(error:)``, which contains a
-    ///     ``ResumeDataError``.
-    ///   - interceptor: Adapts and retries the request. Use it to add credentials, which resume data doesn't contain.
-    ///   - shouldAutomaticallyResume: Whether handlers start the request. See ``Session``.
-    ///   - destination: Determines the final location of the file, which resume data doesn't contain.
+    /// - Parameter data: The value of ``DownloadRequest/resumeData``, possibly from another process. Use it for only one download
+    ///   at a time. If it can't be used, the request fails with ``AFError/createURLRequestFailed(error:)``, which contains a
+    ///   ``ResumeDataError``.
     open func download(
         resumingWith data: Data,
         interceptor: (any RequestInterceptor)? = nil,
@@ -398,45 +385,13 @@ open class Session: @unchecked Sendable {
         requestModifier: RequestModifier? = nil
     ) -> UploadRequest {
         upload(
-            stream, to: convertible, method: method, headers: headers, interceptor: interceptor,
-            shouldAutomaticallyResume: nil, fileManager: fileManager, requestModifier: requestModifier)
-    }
-
-    /// Creates a request that sends the content of a stream. The stream is read while it is sent.
-    ///
-    /// Don't read the stream elsewhere. It can be sent only once. Without a `Content-Length` header, the body is sent with
-    /// chunked transfer coding.
-    ///
-    /// - Parameters:
-    ///   - stream: The content.
-    ///   - convertible: The URL.
-    ///   - method: The method. The default is POST.
-    ///   - headers: The header fields of the request. The default is none.
-    ///   - interceptor: Adapts and retries this request. The default is none.
-    ///   - shouldAutomaticallyResume: Whether handlers start the request. See ``Session``.
-    ///   - fileManager: Removes the temporary file if the body has one.
-    ///   - requestModifier: Changes the `URLRequest`. The default is none.
-    public func upload(
-        _ stream: InputStream,
-        to convertible: any URLConvertible,
-        method: HTTPMethod = .post,
-        headers: HTTPHeaders? = nil,
-        interceptor: (any RequestInterceptor)? = nil,
-        shouldAutomaticallyResume: Bool?,
-        fileManager: FileManager = .default,
-        requestModifier: RequestModifier? = nil
-    ) -> UploadRequest {
-        upload(
             stream,
             with: ParameterizedRequest(url: convertible, method: method, headers: headers, modifier: requestModifier),
-            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager)
+            interceptor: interceptor, fileManager: fileManager)
     }
 
     /// Creates a request from a value that can be converted to a `URLRequest`. It sends the content of a stream and reads it
     /// while sending.
-    ///
-    /// Don't read the stream elsewhere. It can be sent only once. Without a `Content-Length` header, the body is sent with
-    /// chunked transfer coding.
     open func upload(
         _ stream: InputStream,
         with convertible: any URLRequestConvertible,
@@ -455,12 +410,6 @@ open class Session: @unchecked Sendable {
     /// - Parameters:
     ///   - chunks: The sequence, which is iterated once. If it throws an error, the request fails.
     ///   - length: The total number of bytes. The default is nil, which sends the body with chunked transfer coding.
-    ///   - convertible: The URL.
-    ///   - method: The method. The default is POST.
-    ///   - headers: The header fields of the request. The default is none.
-    ///   - interceptor: Adapts and retries this request. The default is none.
-    ///   - shouldAutomaticallyResume: Whether handlers start the request. See ``Session``.
-    ///   - requestModifier: Changes the `URLRequest`. The default is none.
     open func upload<Chunks: AsyncSequence & Sendable>(
         _ chunks: Chunks,
         length: Int64? = nil,
@@ -482,13 +431,6 @@ open class Session: @unchecked Sendable {
 
     /// Creates a request from a value that can be converted to a `URLRequest`. It sends a sequence of chunks. The next chunk is
     /// requested after the previous one has been sent.
-    ///
-    /// - Parameters:
-    ///   - chunks: The sequence, which is iterated once. If it throws an error, the request fails.
-    ///   - length: The total number of bytes. The default is nil, which sends the body with chunked transfer coding.
-    ///   - convertible: Creates the `URLRequest`.
-    ///   - interceptor: Adapts and retries this request. The default is none.
-    ///   - shouldAutomaticallyResume: Whether handlers start the request. See ``Session``.
     open func upload<Chunks: AsyncSequence & Sendable>(
         _ chunks: Chunks,
         length: Int64? = nil,
@@ -525,13 +467,8 @@ open class Session: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - multipartFormData: Appends the parts. It is called before this method returns.
-    ///   - convertible: The URL.
     ///   - encodingMemoryThreshold: The maximum size of a form that is encoded in memory, in bytes.
-    ///   - method: The method. The default is POST.
-    ///   - headers: The header fields of the request. The default is none.
-    ///   - interceptor: Adapts and retries this request. The default is none.
     ///   - fileManager: Determines the sizes of files, and removes the temporary file.
-    ///   - requestModifier: Changes the `URLRequest`. The default is none.
     open func upload(
         multipartFormData: @escaping (MultipartFormData) -> Void,
         to convertible: any URLConvertible,
@@ -539,35 +476,6 @@ open class Session: @unchecked Sendable {
         method: HTTPMethod = .post,
         headers: HTTPHeaders? = nil,
         interceptor: (any RequestInterceptor)? = nil,
-        fileManager: FileManager = .default,
-        requestModifier: RequestModifier? = nil
-    ) -> UploadRequest {
-        upload(
-            multipartFormData: multipartFormData, to: convertible, usingThreshold: encodingMemoryThreshold,
-            method: method, headers: headers, interceptor: interceptor, shouldAutomaticallyResume: nil,
-            fileManager: fileManager, requestModifier: requestModifier)
-    }
-
-    /// Creates a request that sends a multipart form with the parts that a closure appends.
-    ///
-    /// - Parameters:
-    ///   - multipartFormData: Appends the parts. It is called before this method returns.
-    ///   - convertible: The URL.
-    ///   - encodingMemoryThreshold: The maximum size of a form that is encoded in memory, in bytes.
-    ///   - method: The method. The default is POST.
-    ///   - headers: The header fields of the request. The default is none.
-    ///   - interceptor: Adapts and retries this request. The default is none.
-    ///   - shouldAutomaticallyResume: Whether handlers start the request. See ``Session``.
-    ///   - fileManager: Determines the sizes of files, and removes the temporary file.
-    ///   - requestModifier: Changes the `URLRequest`. The default is none.
-    public func upload(
-        multipartFormData: @escaping (MultipartFormData) -> Void,
-        to convertible: any URLConvertible,
-        usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
-        method: HTTPMethod = .post,
-        headers: HTTPHeaders? = nil,
-        interceptor: (any RequestInterceptor)? = nil,
-        shouldAutomaticallyResume: Bool?,
         fileManager: FileManager = .default,
         requestModifier: RequestModifier? = nil
     ) -> UploadRequest {
@@ -575,24 +483,13 @@ open class Session: @unchecked Sendable {
         multipartFormData(form)
         return upload(
             multipartFormData: form, to: convertible, usingThreshold: encodingMemoryThreshold, method: method,
-            headers: headers, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
-            fileManager: fileManager, requestModifier: requestModifier)
+            headers: headers, interceptor: interceptor, fileManager: fileManager, requestModifier: requestModifier)
     }
 
     /// Creates a request from a value that can be converted to a `URLRequest`. It sends a multipart form with the parts that a
     /// closure appends.
     ///
-    /// The form is encoded once, when the request runs. A form that exceeds the threshold is encoded into a temporary file. Only
-    /// the current user can read this file. It is removed when the request finishes. Encoding runs on the ``requestQueue`` if you
-    /// passed one to the initializer, otherwise on a separate queue. The form's `Content-Type` replaces any other. If the form
-    /// can't be encoded, handlers receive ``AFError/multipartEncodingFailed(reason:)``.
-    ///
-    /// - Parameters:
-    ///   - multipartFormData: Appends the parts. It is called before this method returns.
-    ///   - convertible: Creates the `URLRequest`.
-    ///   - encodingMemoryThreshold: The maximum size of a form that is encoded in memory, in bytes.
-    ///   - interceptor: Adapts and retries this request. The default is none.
-    ///   - fileManager: Determines the sizes of files, and removes the temporary file.
+    /// See ``upload(multipartFormData:to:usingThreshold:method:headers:interceptor:fileManager:requestModifier:)``.
     open func upload(
         multipartFormData: @escaping (MultipartFormData) -> Void,
         with convertible: any URLRequestConvertible,
@@ -600,53 +497,16 @@ open class Session: @unchecked Sendable {
         interceptor: (any RequestInterceptor)? = nil,
         fileManager: FileManager = .default
     ) -> UploadRequest {
-        upload(
-            multipartFormData: multipartFormData, with: convertible, usingThreshold: encodingMemoryThreshold,
-            interceptor: interceptor, shouldAutomaticallyResume: nil, fileManager: fileManager)
-    }
-
-    /// Creates a request from a value that can be converted to a `URLRequest`. It sends a multipart form with the parts that a
-    /// closure appends.
-    ///
-    /// - Parameters:
-    ///   - multipartFormData: Appends the parts. It is called before this method returns.
-    ///   - convertible: Creates the `URLRequest`.
-    ///   - encodingMemoryThreshold: The maximum size of a form that is encoded in memory, in bytes.
-    ///   - interceptor: Adapts and retries this request. The default is none.
-    ///   - shouldAutomaticallyResume: Whether handlers start the request. See ``Session``.
-    ///   - fileManager: Determines the sizes of files, and removes the temporary file.
-    public func upload(
-        multipartFormData: @escaping (MultipartFormData) -> Void,
-        with convertible: any URLRequestConvertible,
-        usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
-        interceptor: (any RequestInterceptor)? = nil,
-        shouldAutomaticallyResume: Bool?,
-        fileManager: FileManager = .default
-    ) -> UploadRequest {
         let form = MultipartFormData(fileManager: fileManager)
         multipartFormData(form)
         return upload(
             multipartFormData: form, with: convertible, usingThreshold: encodingMemoryThreshold,
-            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager)
+            interceptor: interceptor, fileManager: fileManager)
     }
 
     /// Creates a request that sends a multipart form.
     ///
-    /// The form is encoded once, when the request runs. A form that exceeds the threshold is encoded into a temporary file. Only
-    /// the current user can read this file. It is removed when the request finishes. Encoding runs on the ``requestQueue`` if you
-    /// passed one to the initializer, otherwise on a separate queue. The form's `Content-Type` replaces any other. If the form
-    /// can't be encoded, handlers receive ``AFError/multipartEncodingFailed(reason:)``.
-    ///
-    /// - Parameters:
-    ///   - multipartFormData: The form.
-    ///   - convertible: The URL.
-    ///   - encodingMemoryThreshold: The maximum size of a form that is encoded in memory, in bytes.
-    ///   - method: The method. The default is POST.
-    ///   - headers: The header fields of the request. The default is none.
-    ///   - interceptor: Adapts and retries this request. The default is none.
-    ///   - shouldAutomaticallyResume: Whether handlers start the request. See ``Session``.
-    ///   - fileManager: Removes the temporary file.
-    ///   - requestModifier: Changes the `URLRequest`. The default is none.
+    /// See ``upload(multipartFormData:to:usingThreshold:method:headers:interceptor:fileManager:requestModifier:)``.
     open func upload(
         multipartFormData: MultipartFormData,
         to convertible: any URLConvertible,
@@ -669,10 +529,7 @@ open class Session: @unchecked Sendable {
 
     /// Creates a request from a value that can be converted to a `URLRequest`. It sends a multipart form.
     ///
-    /// The form is encoded once, when the request runs. A form that exceeds the threshold is encoded into a temporary file, which
-    /// only the current user can read and which is removed when the request finishes. Encoding runs on the ``requestQueue`` if
-    /// one was passed to the initializer, otherwise on a separate queue. The form's `Content-Type` replaces any other. If the
-    /// form can't be encoded, handlers receive ``AFError/multipartEncodingFailed(reason:)``.
+    /// See ``upload(multipartFormData:to:usingThreshold:method:headers:interceptor:fileManager:requestModifier:)``.
     open func upload(
         multipartFormData: MultipartFormData,
         with convertible: any URLRequestConvertible,
@@ -692,14 +549,9 @@ open class Session: @unchecked Sendable {
 
     /// Creates a request for a WebSocket.
     ///
-    /// The request starts when you call `resume()`, or when you add its first handler if ``startRequestsImmediately`` is true.
-    ///
     /// - Parameters:
     ///   - url: A URL with the scheme `ws` or `wss`. `http` and `https` are equivalent.
     ///   - configuration: The subprotocol, limits and pings. The default is ``WebSocketRequest/Configuration/default``.
-    ///   - headers: The header fields of the request. The default is none.
-    ///   - interceptor: Adapts and retries this request. The default is none.
-    ///   - requestModifier: Changes the `URLRequest`. The default is none.
     open func webSocketRequest(
         to url: any URLConvertible,
         configuration: WebSocketRequest.Configuration = .default,
@@ -713,15 +565,6 @@ open class Session: @unchecked Sendable {
     }
 
     /// Creates a request for a WebSocket, with parameters that an encoder adds to its URL.
-    ///
-    /// - Parameters:
-    ///   - url: A URL with the scheme `ws` or `wss`. `http` and `https` are equivalent.
-    ///   - configuration: The subprotocol, limits and pings. The default is ``WebSocketRequest/Configuration/default``.
-    ///   - parameters: The parameters to encode.
-    ///   - encoder: Encodes the parameters. The default is ``URLEncodedFormParameterEncoder/default``.
-    ///   - headers: The header fields of the request. The default is none.
-    ///   - interceptor: Adapts and retries this request. The default is none.
-    ///   - requestModifier: Changes the `URLRequest`. The default is none.
     open func webSocketRequest<Parameters: Encodable & Sendable>(
         to url: any URLConvertible,
         configuration: WebSocketRequest.Configuration = .default,
@@ -737,12 +580,7 @@ open class Session: @unchecked Sendable {
             configuration: configuration, interceptor: interceptor)
     }
 
-    /// Creates a request for a WebSocket from a value that can be converted to a `URLRequest`.
-    ///
-    /// - Parameters:
-    ///   - convertible: Creates a GET request.
-    ///   - configuration: The subprotocol, limits and pings. The default is ``WebSocketRequest/Configuration/default``.
-    ///   - interceptor: Adapts and retries this request. The default is none.
+    /// Creates a request for a WebSocket from a value that can be converted to a `URLRequest`, which must be a GET request.
     open func webSocketRequest(
         performing convertible: any URLRequestConvertible,
         configuration: WebSocketRequest.Configuration = .default,
@@ -761,9 +599,7 @@ open class Session: @unchecked Sendable {
     ///   - port: The port, from 1 to 65,535.
     ///   - isSecure: Whether the connection begins with TLS. The default is false. To start TLS later, use
     ///     ``StreamRequest/startSecureConnection(expecting:)``.
-    ///   - interceptor: Retries this request. The default is none.
-    ///   - shouldAutomaticallyResume: Whether the first read or write starts the request. The default is nil, which uses
-    ///     ``startRequestsImmediately``.
+    ///   - shouldAutomaticallyResume: Whether the first read or write starts the request. See ``Session``.
     open func stream(
         withHostName hostName: String, port: Int, isSecure: Bool = false,
         interceptor: (any RequestInterceptor)? = nil, shouldAutomaticallyResume: Bool? = nil

@@ -114,11 +114,9 @@ extension SessionConfiguration {
     }
 }
 
-/// The proxy settings of a Foundation configuration.
 struct FoundationProxies: @unchecked Sendable {
     // Sendable: the dictionary's values are never changed.
 
-    /// The `connectionProxyDictionary`.
     let dictionary: [AnyHashable: Any]
     /// The proxies, or nil if the dictionary has settings that only Foundation supports, such as a proxy auto-configuration
     /// script.

@@ -24,12 +24,8 @@ public struct SessionConfiguration: Sendable {
         get { exchangeOptions.idleTimeout }
         set { exchangeOptions.idleTimeout = newValue }
     }
-    /// The highest transfer rate at which a server still counts as idle, in bytes per second. It is measured over
-    /// ``timeoutIntervalForRequest``.
-    ///
-    /// Without this limit, a server that sends one byte per second could hold a request for as long as
-    /// ``timeoutIntervalForResource``. Stream requests are exempt because their events can be rare. The default is 1. With 0,
-    /// any byte counts as activity. This property has an effect only if the transport's capabilities include it.
+    /// The transfer rate up to which a request counts as idle, in bytes per second. See
+    /// ``ExchangeOptions/minimumTransferRate``.
     public var minimumTransferRate: Double {
         get { exchangeOptions.minimumTransferRate }
         set { exchangeOptions.minimumTransferRate = newValue }
@@ -65,12 +61,8 @@ public struct SessionConfiguration: Sendable {
         get { exchangeOptions.minimumTLSVersion }
         set { exchangeOptions.minimumTLSVersion = newValue }
     }
-    /// A Boolean value that indicates whether a body without a length can end without the TLS alert `close_notify` (RFC 9112,
-    /// section 9.8). Some servers close the TCP connection without this alert. Anyone on the network could then truncate the
-    /// body.
-    ///
-    /// The default is false: on Linux, the request fails with ``TransportError/Code-swift.struct/bodyIncomplete``. Bodies that
-    /// have a `Content-Length` or are chunked don't need the alert.
+    /// A Boolean value that indicates whether a body without a length can end without a TLS alert. See
+    /// ``ExchangeOptions/acceptsBodiesWithoutTLSCloseNotify``.
     public var acceptsBodiesWithoutTLSCloseNotify: Bool {
         get { exchangeOptions.acceptsBodiesWithoutTLSCloseNotify }
         set { exchangeOptions.acceptsBodiesWithoutTLSCloseNotify = newValue }
@@ -104,27 +96,17 @@ public struct SessionConfiguration: Sendable {
     /// The maximum size of a response in memory after decoding, in bytes. A larger response fails the request. The default is
     /// 256 MiB. Nil means no limit.
     public var maximumResponseBodySize: Int64? = 256 * 1024 * 1024
-    /// A Boolean value that indicates whether compressed bodies are decoded (`Content-Encoding`). The default is true.
-    ///
-    /// If it is false, bodies are delivered as they arrived. On Linux, `Accept-Encoding` is still sent. Set it to `identity` to
-    /// request a body without a content coding. A body with an unknown coding, or a partial coded body (status 206), is never
-    /// decoded.
-    ///
-    /// With `URLSessionTransport`, Foundation always decodes, and handles unknown codings in its own way. If this property is
-    /// false, requests without their own `Accept-Encoding` send `identity`, and a coded response fails.
+    /// A Boolean value that indicates whether compressed bodies are decoded. See ``ExchangeOptions/decodesContent``.
     public var decodesContent: Bool {
         get { exchangeOptions.decodesContent }
         set { exchangeOptions.decodesContent = newValue }
     }
-    /// The maximum growth of a compressed body during decoding. A request whose body exceeds the limit fails with
-    /// ``TransportError/Code-swift.struct/responseTooLarge``, whether the body is received in memory, in a file or as a stream.
-    /// By default, a body exceeds the limit if it is larger than 1 GiB and more than 1,000 times the size of the received data.
-    /// Nil means no limit.
+    /// The maximum growth of a compressed body during decoding. See ``ExchangeOptions/decompressionLimit``.
     public var decompressionLimit: DecompressionLimit? {
         get { exchangeOptions.decompressionLimit }
         set { exchangeOptions.decompressionLimit = newValue }
     }
-    /// The maximum size of a response's head, in bytes. The default is 256 KiB.
+    /// The maximum size of a response's head, in bytes. See ``ExchangeOptions/maximumResponseHeadSize``.
     public var maximumResponseHeadSize: Int {
         get { exchangeOptions.maximumResponseHeadSize }
         set { exchangeOptions.maximumResponseHeadSize = newValue }
@@ -188,8 +170,7 @@ public struct SessionConfiguration: Sendable {
         set { cacheStore = newValue.map(URLCacheStore.init) }
     }
 
-    /// The version of HTTP. The default is ``ExchangeOptions/HTTPVersion/automatic``, which is HTTP/1.1 on Linux. With an unsupported
-    /// version, each request fails.
+    /// The version of HTTP. See ``ExchangeOptions/httpVersion``.
     public var httpVersion: ExchangeOptions.HTTPVersion {
         get { exchangeOptions.httpVersion }
         set { exchangeOptions.httpVersion = newValue }
@@ -201,11 +182,7 @@ public struct SessionConfiguration: Sendable {
     /// transport doesn't support, each request fails.
     public var network: NetworkSettings?
 
-    /// The subclasses of `URLProtocol` that can handle requests. The default is nil.
-    ///
-    /// Only `URLSessionTransport` uses them. With any other transport, a class that isn't Foundation's own makes each request
-    /// fail before it is sent, with ``TransportError/Code-swift.struct/unsupportedByTransport``. To answer requests without a
-    /// server, use `MockTransport`.
+    /// The subclasses of `URLProtocol` that can handle requests. See ``ExchangeOptions/protocolClasses``.
     public var protocolClasses: [AnyClass]? {
         get { exchangeOptions.protocolClasses }
         set { exchangeOptions.protocolClasses = newValue }

@@ -28,7 +28,10 @@ extension SessionDelegate {
             case .allow: return .allow
             case .cancel: return .cancel
             default:
-                request.end(with: .sessionTaskFailed(error: UnsupportedDisposition()))
+                let problem = Problem(
+                    "The session's delegate tried to turn a request into a download or a stream, which isn't supported. "
+                        + "Create the request with Session.download or Session.streamRequest instead.")
+                request.end(with: .sessionTaskFailed(error: problem))
                 return .allow
             }
         }
@@ -60,7 +63,6 @@ extension SessionDelegate {
         return true
     }
 
-    /// Whether the delegate has a closure that receives the files of downloads.
     var receivesFiles: Bool { isListening && downloadTaskDidFinishDownloadingToURL != nil }
 
     /// Passes a download's file to the closure. The file stays in place during the call. Must be called on the root queue.
@@ -78,7 +80,6 @@ extension SessionDelegate {
         isListening && handlesRedirects ? DelegateRedirects(delegate: self, queue: queue) : nil
     }
 
-    /// Whether the delegate has a closure that handles challenges.
     var handlesChallenges: Bool {
         isListening && (taskDidReceiveChallenge != nil || taskDidReceiveChallengeWithCompletion != nil)
     }
@@ -110,7 +111,6 @@ extension SessionDelegate {
     }
 }
 
-/// Calls a delegate's closures for redirects.
 private struct DelegateRedirects: RedirectHandler {
     let delegate: SessionDelegate
     let queue: DispatchQueue
@@ -128,13 +128,5 @@ private struct DelegateRedirects: RedirectHandler {
                 completion(delegate.taskWillPerformHTTPRedirection?(.shared, task, response, request))
             }
         }
-    }
-}
-
-/// The error of a delegate that tried to turn a request into another kind of request.
-private struct UnsupportedDisposition: LocalizedError {
-    var errorDescription: String? {
-        "The session's delegate tried to turn a request into a download or a stream, which isn't supported. "
-            + "Create the request with Session.download or Session.streamRequest instead."
     }
 }

@@ -13,11 +13,7 @@ public import Foundation
 /// Use the subscript to get a task's request. The `URLSession` argument is always `URLSession.shared` and exists only to keep the
 /// signatures compatible. Use an ``EventMonitor`` to observe more events.
 open class SessionDelegate: @unchecked Sendable {
-    // Sendable: closures must be set before use, and a lock protects everything else.
-
-    private struct Attached {
-        weak var session: SessionState?
-    }
+    // Sendable: closures must be set before use.
 
     // MARK: Notifications
 
@@ -178,29 +174,12 @@ open class SessionDelegate: @unchecked Sendable {
 
     /// Whether a closure has ever been set.
     private(set) var isListening = false
-    private let sessions = Locked<[Attached]>([])
 
     /// Creates a delegate without closures.
     ///
     /// - Parameter fileManager: Unused. A ``DownloadRequest`` moves its file atomically, which a `FileManager` can't do. The
     ///   parameter exists for source compatibility with Alamofire.
     public init(fileManager: FileManager = .default) {}
-
-    /// The requests that have started and haven't finished.
-    public var runningRequests: [Request] { attached.flatMap(\.running) }
-
-    /// The sessions that use this delegate. There should be only one.
-    private var attached: [SessionState] { sessions.withLock { $0.compactMap(\.session) } }
-
-    /// Adds a session that was created with this delegate.
-    func attach(_ session: SessionState) {
-        // Another session could be released here.
-        sessions.release { sessions in
-            let others = sessions.compactMap(\.session)
-            sessions = (others + [session]).map(Attached.init)
-            return others
-        }
-    }
 
     /// The request that a task represents, or nil if the request was released or the task isn't one of Afar's.
     public subscript(task: URLSessionTask) -> Request? { task.afarRequest }

@@ -78,10 +78,8 @@ final class SessionState: Sendable {
             serverTrustManager: serverTrustManager)
         (listeners, hasEventMonitors) = Self.listeners(eventMonitors, delegate, on: queues.root)
         connectivityListener = connectivity.map(ConnectivityListener.init)
-        delegate.attach(self)
     }
 
-    /// Creates a stack like the session's own, with another configuration and transport.
     func makeStack(_ configuration: SessionConfiguration, over transport: any Transport) -> TransportStack {
         TransportStack(
             configuration, over: transport, customStages: customStages, connectivity: connectivity,
@@ -113,7 +111,6 @@ final class SessionState: Sendable {
         return end
     }
 
-    /// Removes a request that has finished.
     func remove(_ request: Request) {
         for proceed in mutable.withLock({ $0.running.remove(request) }) { proceed() }
     }
@@ -182,7 +179,7 @@ struct RunningRequests<Subject: AnyObject & Sendable> {
 
     mutating func insert(_ subject: Subject) { subjects[ObjectIdentifier(subject)] = subject }
 
-    /// - Returns: The closures to call now.
+    /// Returns the closures to call now, outside the lock.
     mutating func remove(_ subject: Subject) -> [Proceed] {
         subjects[ObjectIdentifier(subject)] = nil
         guard !waiting.isEmpty else { return [] }
@@ -190,9 +187,7 @@ struct RunningRequests<Subject: AnyObject & Sendable> {
         return takeReady()
     }
 
-    /// Registers a closure to call after all of these subjects have finished.
-    ///
-    /// - Returns: The closures to call now.
+    /// Registers a closure to call after all of these subjects have finished. Returns the closures to call now.
     mutating func whenFinished(_ subjects: [Subject], _ proceed: @escaping Proceed) -> [Proceed] {
         let running = Set(subjects.map(ObjectIdentifier.init)).intersection(self.subjects.keys)
         waiting.append(Waiting(subjects: running, proceed: proceed))

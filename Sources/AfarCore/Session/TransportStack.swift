@@ -11,7 +11,6 @@ final class TransportStack: Sendable {
     let sender: ExchangeSender
     /// The stages that a request passes, in order, from the outermost to the innermost.
     let stages: [any ExchangeStage]
-    /// Whether the stages include stages from the user.
     let hasUserStages: Bool
     /// The stages for requests that only open a connection.
     let connectionStages: [any ExchangeStage]
@@ -21,9 +20,6 @@ final class TransportStack: Sendable {
     /// The template for the options of every exchange, or the error of an invalid configuration.
     let options: Result<ExchangeOptions, any Error>
 
-    /// - Parameters:
-    ///   - customStages: The user's stages.
-    ///   - connectivity: Notifies the requests that wait for a network.
     init(
         _ configuration: SessionConfiguration, over transport: any Transport, customStages: [any ExchangeStage],
         connectivity: (any ConnectivityProvider)?, serverTrustManager: ServerTrustManager?
@@ -128,12 +124,10 @@ final class TransportOverride: Sendable {
     private let replacement: @Sendable (any Transport) -> any Transport
     private let stacks = Locked<[ObjectIdentifier: (session: SessionState, stack: TransportStack)]>([:])
 
-    /// - Parameter replacement: Returns the transport to use instead of a session's transport.
     init(_ replacement: @escaping @Sendable (any Transport) -> any Transport) {
         self.replacement = replacement
     }
 
-    /// Returns the stack that a session's requests use.
     func stack(for session: SessionState) -> TransportStack {
         let id = ObjectIdentifier(session)
         if let known = stacks.withLock({ $0[id] }) { return known.stack }

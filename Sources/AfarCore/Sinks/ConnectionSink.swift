@@ -28,11 +28,7 @@ final class ConnectionSink: ResponseSink {
         }
         wasOpen.withLock { $0 = true }
         pendingConnection.open(connection)
-        try await withTaskCancellationHandler {
-            try await closed.value.get()
-        } onCancel: { [closed] in
-            closed.fulfill(.success(()))
-        }
+        try await closed.value(ifCancelled: .success(())).get()
     }
 
     func receive(_ response: TransportResponse, for request: Request) throws {
@@ -76,7 +72,6 @@ final class PendingConnection<Connection: Sendable>: Sendable {
 
     /// The connection, or nil if none is open.
     var connection: Connection? { state.withLock { $0.connection } }
-    /// Whether closures are waiting for the connection.
     var isAwaited: Bool { state.withLock { !$0.waiters.isEmpty } }
 
     /// Calls the waiting closures in order. Closures added later are called immediately.

@@ -8,10 +8,8 @@ import Foundation
 final class FileSink: ResponseSink {
     let storage: DownloadStorage
     private let destination: DownloadRequest.Destination?
-    /// Whether canceling the request produces resume data.
     private let producesResumeDataWhenCancelled = Locked(false)
 
-    /// - Parameter part: The partial file that the first attempt resumes.
     init(to destination: DownloadRequest.Destination?, resuming part: ResumeData? = nil) {
         self.destination = destination
         storage = DownloadStorage(resuming: part)
@@ -61,7 +59,7 @@ final class FileSink: ResponseSink {
         if let refusal = error.trustFailure { return refusal }
         // The storage's error is more specific. The transport's error reports only that the head was refused.
         return .sessionTaskFailed(
-            error: (error.underlying as? TransportError ?? error).urlError(resumeData: storage.resumeData))
+            error: (error.underlying as? TransportError ?? error).urlError(resumeData: storage.files.resumeData))
     }
 
     nonisolated(nonsending) func commit(for request: Request) async throws(AFError) {
@@ -70,7 +68,7 @@ final class FileSink: ResponseSink {
         if let file, delegate.receivesFiles {
             await request.onQueue(request.session.queues.root) { delegate.didDownload(file, of: request) }
         }
-        try request.validate(.file(storage.fileURL))
+        try request.validate(.file(storage.files.fileURL))
         guard let file else { return }
         if let destination, let response = request.response {
             // Moving the file to another file system is slow, because the file is copied.
@@ -82,7 +80,7 @@ final class FileSink: ResponseSink {
             storage.keep()
             request.notify(DownloadRequest.self) { .requestDidCreateDestinationURL($0, file) }
         }
-        if let fileURL = storage.fileURL { didFinish(request, with: .success(fileURL)) }
+        if let fileURL = storage.files.fileURL { didFinish(request, with: .success(fileURL)) }
         callResumeDataHandlers(request)
     }
 
@@ -91,10 +89,7 @@ final class FileSink: ResponseSink {
     ) throws(AFError) {
         request.notify(DownloadRequest.self) { .requestDidCreateDestinationURL($0, destination.destinationURL) }
         do {
-            try storage.move(
-                to: destination.destinationURL,
-                createsDirectories: destination.options.contains(.createIntermediateDirectories),
-                replacesFile: destination.options.contains(.removePreviousFile))
+            try storage.move(to: destination.destinationURL, destination.options)
         } catch {
             let failure = request.fail(
                 with: .downloadedFileMoveFailed(error: error, source: file, destination: destination.destinationURL))
@@ -123,12 +118,11 @@ final class FileSink: ResponseSink {
         storage.interrupt(keeping: !isCancelled || producesResumeDataWhenCancelled.withLock { $0 })
     }
 
-    /// Calls the closures that wait for the resume data.
     private func callResumeDataHandlers(_ request: Request) {
         let waiting = storage.takeWaiting()
         guard !waiting.isEmpty else { return }
         request.session.queues.root.async { [storage] in
-            let data = storage.resumeData
+            let data = storage.files.resumeData
             for handler in waiting { handler(data) }
         }
     }
@@ -148,7 +142,6 @@ extension Request {
 }
 
 extension TransportError {
-    /// Returns ``urlError`` with the resume data.
     fileprivate func urlError(resumeData: Data?) -> URLError {
         let error = urlError
         guard let resumeData else { return error }

@@ -152,7 +152,6 @@ final class MessageSink: ResponseSink {
     func willClose() { state.withLock { $0.isClosing = true } }
 
     var isClosing: Bool { state.withLock { $0.isClosing } }
-
     var canBeRetried: Bool { !isClosing }
 
     func completionError(for error: AFError?) -> AFError? {

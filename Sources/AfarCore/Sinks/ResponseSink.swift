@@ -23,7 +23,6 @@ protocol ResponseSink: Sendable {
     /// Prepares the destination of the next response and returns how it is delivered.
     func openDelivery(for request: Request) throws -> ResponseDelivery
 
-    /// Prepares an exchange for this kind of response.
     func prepare(_ exchange: inout Exchange) throws
 
     /// Returns the stages between the exchange and the transport, outermost first. The default returns the stack's stages.
@@ -37,7 +36,6 @@ protocol ResponseSink: Sendable {
     /// Uses a streamed body or a connection until it ends. An error fails the attempt.
     func read(_ response: TransportResponse, for request: Request) async throws
 
-    /// Receives a response after it has ended.
     func receive(_ response: TransportResponse, for request: Request) throws
 
     /// Receives the error of a failed exchange. The error can contain a partial body.
@@ -45,7 +43,6 @@ protocol ResponseSink: Sendable {
     /// - Returns: The error for the handlers. The default wraps the transport's error.
     func receive(_ error: TransportError, for request: Request) -> AFError
 
-    /// Validates and stores the response.
     nonisolated(nonsending) func commit(for request: Request) async throws(AFError)
 
     /// Discards the received data after a failed attempt.
@@ -56,7 +53,6 @@ protocol ResponseSink: Sendable {
     /// Whether retriers are called for a failure. The default is true.
     var canBeRetried: Bool { get }
 
-    /// Returns the error that the completion reports.
     func completionError(for error: AFError?) -> AFError?
 
     /// Releases the closures that won't be called again. Can be called more than once.
@@ -81,7 +77,6 @@ extension ResponseSink {
 }
 
 extension AFError {
-    /// Creates the error for a failed exchange.
     init(_ error: TransportError) { self = error.trustFailure ?? .sessionTaskFailed(error: error.urlError) }
 }
 

@@ -85,9 +85,6 @@ public protocol AsyncServerTrustEvaluating: ServerTrustEvaluating {
     /// The method is called in a task of the request, which is canceled with the request. It can be called for several
     /// connections at once.
     ///
-    /// - Parameters:
-    ///   - trust: The certificates that the server presented.
-    ///   - host: The requested host, in lowercase.
     /// - Throws: The reason the server isn't trusted.
     func evaluate(_ trust: ServerTrust, forHost host: String) async throws
 }
@@ -97,7 +94,8 @@ extension AsyncServerTrustEvaluating {
     ///
     /// - Throws: ``AFError/serverTrustEvaluationFailed(reason:)`` with the reason `trustEvaluationFailed`.
     public func evaluate(_ trust: ServerTrust, forHost host: String) throws {
-        throw AFError.serverTrustEvaluationFailed(reason: .trustEvaluationFailed(error: EvaluationNotAwaited()))
+        let problem = Problem("this evaluator is asynchronous: call its async method evaluate(_:forHost:)")
+        throw AFError.serverTrustEvaluationFailed(reason: .trustEvaluationFailed(error: problem))
     }
 }
 
@@ -114,11 +112,6 @@ extension ServerTrustEvaluating {
             try await EvaluatorThreads.shared.run(waitingAtMost: longestWait) { try evaluate(trust, forHost: host) }
         }
     }
-}
-
-/// An error thrown if the synchronous method of an asynchronous evaluator is called.
-private struct EvaluationNotAwaited: Error, CustomStringConvertible {
-    var description: String { "this evaluator is asynchronous: call its async method evaluate(_:forHost:)" }
 }
 
 #if !canImport(Security)
@@ -186,12 +179,7 @@ final class EvaluatorThreads: Sendable {
         guard mustWait else { return }
         let timer = DelayedCall(after: longestWait) { [self] in stopWaiting(turn, .timedOut) }
         defer { timer.cancel() }
-        let outcome = await withTaskCancellationHandler {
-            await turn.value
-        } onCancel: {
-            stopWaiting(turn, .cancelled)
-        }
-        switch outcome {
+        switch await turn.value(onCancel: { stopWaiting(turn, .cancelled) }) {
         case .admitted: return
         case .cancelled: throw CancellationError()
         case .timedOut:

@@ -2,7 +2,6 @@ import Foundation
 
 /// Provides a session's client identity and trust evaluator for each host.
 final class SessionSecurity: ConnectionSecurityProvider {
-    /// The values that distinguish connections.
     private struct Key: Hashable {
         let host: String
         let identity: ClientIdentity?

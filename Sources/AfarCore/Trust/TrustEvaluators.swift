@@ -29,7 +29,8 @@ public final class CompositeTrustEvaluator: AsyncServerTrustEvaluating {
 
     private func checkCount() throws {
         guard evaluators.isEmpty else { return }
-        throw AFError.serverTrustEvaluationFailed(reason: .trustEvaluationFailed(error: NoEvaluators()))
+        let problem = Problem("a CompositeTrustEvaluator without evaluators trusts no server")
+        throw AFError.serverTrustEvaluationFailed(reason: .trustEvaluationFailed(error: problem))
     }
 }
 
@@ -47,10 +48,6 @@ extension [any ServerTrustEvaluating] {
     public func evaluate(_ trust: ServerTrust, forHost host: String) throws {
         for evaluator in self { try evaluator.evaluate(trust, forHost: host) }
     }
-}
-
-private struct NoEvaluators: Error, CustomStringConvertible {
-    var description: String { "a CompositeTrustEvaluator without evaluators trusts no server" }
 }
 
 /// An evaluator that performs the default validation. It checks that the chain is valid for the authorities that the transport
@@ -167,10 +164,8 @@ public final class PublicKeysTrustEvaluator: ServerTrustEvaluating {
     /// - Parameters:
     ///   - keys: The keys to pin. `PublicKey(pin:)` creates a key from "sha256//…". The default is the keys of the certificates
     ///     in the main bundle. If there are none, no server is trusted.
-    ///   - performDefaultValidation: Whether to also validate the chain: signatures, dates, usage and strength. The default is
-    ///     true.
-    ///   - validateHost: Whether the certificate must be valid for the host. If true, the chain is validated too. The default is
-    ///     true.
+    ///   - performDefaultValidation: See ``PinnedCertificatesTrustEvaluator``.
+    ///   - validateHost: See ``PinnedCertificatesTrustEvaluator``.
     public init(
         keys: [PublicKey] = Bundle.main.af.publicKeys, performDefaultValidation: Bool = true, validateHost: Bool = true
     ) {

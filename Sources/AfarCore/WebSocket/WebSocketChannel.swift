@@ -8,7 +8,6 @@ import HTTPTypes
 
 /// An open WebSocket that sends and receives messages over a connection. Only one task reads; any thread can send.
 final class WebSocketChannel: Sendable {
-    /// A ping that hasn't been answered.
     private struct Ping {
         let payload: Data
         let date = Date()
@@ -21,7 +20,6 @@ final class WebSocketChannel: Sendable {
         var pingCount: UInt64 = 0
         /// The payloads of pongs that haven't been sent yet.
         var pongs: [Data] = []
-        /// The code of the close frame that was sent.
         var sentClose: WebSocketCloseCode?
         var isEnded = false
         /// Whether the server has stopped answering pings.
@@ -63,7 +61,6 @@ final class WebSocketChannel: Sendable {
     private let writing = CallbackLock()
     private let state = Locked(State())
 
-    /// - Parameter head: The head of the response that accepted the WebSocket.
     init(
         over connection: any Connection, after head: ResponseHead, maximumMessageSize: Int
     ) throws(WebSocketViolation) {
@@ -76,7 +73,6 @@ final class WebSocketChannel: Sendable {
         outgoing = Outgoing(agreement.deflate.flatMap { MessageDeflater($0) })
     }
 
-    /// An event for the request.
     enum Event {
         case message(URLSessionWebSocketTask.Message)
         /// The last event.
@@ -227,11 +223,7 @@ final class WebSocketChannel: Sendable {
         }
     }
 
-    /// Sends a ping.
-    ///
-    /// - Parameters:
-    ///   - onSent: Called when the system has accepted the ping.
-    ///   - respond: Called once, with the result.
+    /// Sends a ping. Calls `onSent` when the system has accepted it, and `respond` once, with the result.
     func ping(
         onSent: @escaping @Sendable () -> Void = {},
         _ respond: @escaping @Sendable (WebSocketRequest.PingResponse) -> Void

@@ -26,13 +26,7 @@ extension WebSocketRequest {
         return self
     }
 
-    /// Adds a handler that receives all events, with values decoded from messages.
-    ///
-    /// - Parameters:
-    ///   - type: The type to decode.
-    ///   - queue: The queue on which the handler is called. The default is the main queue.
-    ///   - decoder: Decodes the values. The default is a `JSONDecoder`.
-    ///   - handler: Called for each event. The last event is the completion.
+    /// Adds a handler that receives all events, with values decoded from messages. The default decoder is a `JSONDecoder`.
     @preconcurrency
     @discardableResult
     public func streamDecodableEvents<Value: Decodable & Sendable>(
@@ -43,13 +37,7 @@ extension WebSocketRequest {
         streamSerializer(DecodableWebSocketMessageDecoder<Value>(decoder: decoder), on: queue, handler: handler)
     }
 
-    /// Adds a handler that receives only the values decoded from messages.
-    ///
-    /// - Parameters:
-    ///   - type: The type to decode.
-    ///   - queue: The queue on which the handler is called. The default is the main queue.
-    ///   - decoder: Decodes the values. The default is a `JSONDecoder`.
-    ///   - handler: Called for each value.
+    /// Adds a handler that receives only the values decoded from messages. The default decoder is a `JSONDecoder`.
     @preconcurrency
     @discardableResult
     public func streamDecodable<Value: Decodable & Sendable>(
@@ -61,10 +49,6 @@ extension WebSocketRequest {
     }
 
     /// Adds a handler that receives all events, with unserialized messages.
-    ///
-    /// - Parameters:
-    ///   - queue: The queue on which the handler is called. The default is the main queue.
-    ///   - handler: Called for each event. The last event is the completion.
     @preconcurrency
     @discardableResult
     public func streamMessageEvents(
@@ -74,10 +58,6 @@ extension WebSocketRequest {
     }
 
     /// Adds a handler that receives only the unserialized messages.
-    ///
-    /// - Parameters:
-    ///   - queue: The queue on which the handler is called. The default is the main queue.
-    ///   - handler: Called for each message.
     @preconcurrency
     @discardableResult
     public func streamMessages(

@@ -61,11 +61,7 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
     public func send(_ message: URLSessionWebSocketTask.Message) async throws {
         let sent = Deferred<Result<Void, any Error>>()
         send(message) { sent.fulfill($0) }
-        try await withTaskCancellationHandler {
-            try await sent.value.get()
-        } onCancel: {
-            sent.fulfill(.failure(CancellationError()))
-        }
+        try await sent.value(ifCancelled: .failure(CancellationError())).get()
     }
 
     private func send(

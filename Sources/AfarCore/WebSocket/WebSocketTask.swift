@@ -16,8 +16,9 @@ public import Foundation
 ///
 /// Events that occur before the first iteration are buffered. Without a buffering policy, each message is read when the loop
 /// requests it, so a slow loop slows the server down. With a buffering policy, messages are read and buffered as they arrive.
-/// Leaving a loop early cancels the request. The server receives a close message only if you call
-/// ``close(sending:reason:)-(WebSocketCloseCode,_)`` before.
+///
+/// Leaving a loop early, or canceling its task, cancels the request, unless `automaticallyCancelling` is false. The server
+/// receives a close message only if you call ``close(sending:reason:)-(WebSocketCloseCode,_)`` before.
 public struct WebSocketTask: Sendable {
     /// A sequence of the events of a WebSocket.
     public typealias EventStreamOf<Success: Sendable, Failure: Error> = StreamOf<
@@ -36,13 +37,7 @@ public struct WebSocketTask: Sendable {
     /// ``AFError``.
     public var messages: WebSocketMessages { WebSocketMessages(streamingMessageEvents()) }
 
-    /// Returns a sequence of all events, with the messages unchanged.
-    ///
-    /// - Parameters:
-    ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or canceling its task, cancels the request. The default is
-    ///     true.
-    ///   - bufferingPolicy: The policy for buffering events until the loop receives them. With nil, the default, no events are
-    ///     buffered, and a slow loop slows the server down.
+    /// Returns a sequence of all events, with the messages unchanged. By default, events aren't buffered.
     public func streamingMessageEvents(
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
         bufferingPolicy: EventStreamOf<URLSessionWebSocketTask.Message, Never>.BufferingPolicy? = nil
@@ -50,15 +45,8 @@ public struct WebSocketTask: Sendable {
         streamingEvents(.passthrough, shouldAutomaticallyCancel, bufferingPolicy)
     }
 
-    /// Returns a sequence of all events, with decoded messages.
-    ///
-    /// - Parameters:
-    ///   - type: The type to decode.
-    ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or canceling its task, cancels the request. The default is
-    ///     true.
-    ///   - decoder: The decoder. The default is a `JSONDecoder`.
-    ///   - bufferingPolicy: The policy for buffering events until the loop receives them. With nil, the default, no events are
-    ///     buffered, and a slow loop slows the server down.
+    /// Returns a sequence of all events, with values decoded from the messages. By default, events aren't buffered, and a
+    /// `JSONDecoder` decodes the values.
     public func streamingDecodableEvents<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self, automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
         using decoder: any DataDecoder = JSONDecoder(),
@@ -68,12 +56,8 @@ public struct WebSocketTask: Sendable {
             DecodableWebSocketMessageDecoder<Value>(decoder: decoder), shouldAutomaticallyCancel, bufferingPolicy)
     }
 
-    /// Returns a sequence of the messages only, unchanged. The sequence ends with the request, whether it succeeds or fails.
-    ///
-    /// - Parameters:
-    ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or canceling its task, cancels the request. The default is
-    ///     true.
-    ///   - bufferingPolicy: The policy for buffering messages until the loop receives them. The default is to buffer all.
+    /// Returns a sequence of the messages only, unchanged. The sequence ends with the request, whether it succeeds or fails. By
+    /// default, all messages are buffered.
     public func streamingMessages(
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
         bufferingPolicy: StreamOf<URLSessionWebSocketTask.Message>.BufferingPolicy = .unbounded
@@ -82,14 +66,8 @@ public struct WebSocketTask: Sendable {
     }
 
     /// Returns a sequence of the values decoded from the messages. The sequence ends with the request, whether it succeeds or
-    /// fails. Messages that can't be decoded are skipped.
-    ///
-    /// - Parameters:
-    ///   - type: The type to decode.
-    ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or canceling its task, cancels the request. The default is
-    ///     true.
-    ///   - decoder: The decoder. The default is a `JSONDecoder`.
-    ///   - bufferingPolicy: The policy for buffering values until the loop receives them. The default is to buffer all.
+    /// fails. Messages that can't be decoded are skipped. By default, all values are buffered, and a `JSONDecoder` decodes
+    /// them.
     public func streamingDecodable<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self, automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
         using decoder: any DataDecoder = JSONDecoder(),

@@ -46,17 +46,11 @@ public protocol AuthenticationScheme: Sendable {
         _ challenge: AuthenticationChallenge, user: String, password: String, in exchange: inout Exchange) throws
 }
 
+// swift-format-ignore: AllPublicDeclarationsHaveDocumentation
 extension AuthenticationScheme {
-    /// The default implementation returns true.
     public func isAvailable(for exchange: Exchange) -> Bool { true }
-
-    /// The default implementation returns true.
     public func accepts(user: String, password: String) -> Bool { true }
-
-    /// The default implementation returns true.
     public func takesTime(toAnswer challenge: AuthenticationChallenge) -> Bool { true }
-
-    /// The default implementation returns false.
     public func renews(_ answered: AuthenticationChallenge, by challenge: AuthenticationChallenge) -> Bool { false }
 }
 

@@ -210,7 +210,6 @@ extension Credential: CustomStringConvertible, CustomReflectable {
     package var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-/// The answer to a challenge.
 package enum ChallengeAnswer: Sendable {
     /// Answers the challenge with these values.
     case credential(user: String, password: String)

@@ -147,7 +147,6 @@ struct DigestResponse {
     let uri: String
     let user: String
     let password: String
-    /// The client's nonce.
     let cnonce: String
     /// The number of requests that were sent with the server's nonce, including this one.
     var count = 1

@@ -5,7 +5,6 @@ package import HTTPTypes
 /// The rules of a private HTTP cache (RFC 9111): which responses are stored, and when they can be used again. The functions are
 /// pure: they neither block nor keep state.
 package enum CacheRules {
-    /// The decision about a request.
     package enum Decision: Sendable {
         /// Use the response unchanged.
         case use(CachedResponse)
@@ -112,7 +111,7 @@ package enum CacheRules {
     }
 
     /// Returns whether a stored response that a 304 has updated can still be stored for this request.
-    package static func canStoreUpdated(_ response: CachedResponse, for request: CacheRequest) -> Bool {
+    static func canStoreUpdated(_ response: CachedResponse, for request: CacheRequest) -> Bool {
         canStore(response.terms, status: response.status, fields: response.fields, request, isNew: false)
             && matches(request, response)
     }
@@ -330,7 +329,6 @@ package struct CacheRequest: Sendable {
 
     package func isSensitive(_ name: HTTPField.Name) -> Bool { sensitiveHeaders.contains(name.rawName) }
 
-    /// Returns the values of a field as they are sent.
     package func values(_ name: HTTPField.Name) -> [String] { Self.values(name, headerFields, defaults) }
 
     private static func values(_ name: HTTPField.Name, _ headerFields: HTTPFields, _ defaults: DefaultFields)

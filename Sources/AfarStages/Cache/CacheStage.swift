@@ -56,7 +56,6 @@ package struct CacheStage: ExchangeStage {
             /// Whether validation failed, so that the request must be sent without conditions.
             var mustSend = false
             var requestDate = Date.distantPast
-            /// The head of the response from the network, and its date.
             var arrival: (head: ResponseHead, date: Date)?
             /// The head that the stage delivered after a successful validation.
             var deliveredHead: ResponseHead?
@@ -333,8 +332,6 @@ final class CoalescedFetches: Sendable {
 
     /// Returns nil to the first caller for a key. That caller must call ``end(_:with:)``. Other callers wait for the outcome of the
     /// first caller's fetch.
-    ///
-    /// - Parameter limit: The maximum time to wait.
     func join(_ key: String, for limit: Duration) async -> Outcome? {
         let outcome = Deferred<Outcome>()
         let mustWait = waiters.withLock { waiters in
@@ -348,11 +345,7 @@ final class CoalescedFetches: Sendable {
         guard mustWait else { return nil }
         let timer = outcome.fulfill(.abandoned, after: limit)
         defer { timer.cancel() }
-        return await withTaskCancellationHandler {
-            await outcome.value
-        } onCancel: {
-            outcome.fulfill(.abandoned)
-        }
+        return await outcome.value(ifCancelled: .abandoned)
     }
 
     func end(_ key: String, with outcome: Outcome) {

@@ -107,10 +107,8 @@ package struct CacheControl: Sendable, Equatable {
     package var staleWhileRevalidate: Double?
     package var staleIfError: Double?
 
-    /// Creates an instance without directives.
     package init() {}
 
-    /// Parses the values of all `Cache-Control` fields.
     package init(_ values: [String]) {
         for value in values {
             var scanner = FieldScanner(value)

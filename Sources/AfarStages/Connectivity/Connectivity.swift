@@ -87,7 +87,6 @@ public protocol ConnectivityProvider: Sendable {
     func connectivityUpdates() -> AsyncStream<Connectivity>
 }
 
-/// The outcome of a wait for a network.
 package enum ConnectivityWait: Sendable {
     /// The wait succeeded with this connectivity.
     case satisfied(Connectivity)
@@ -160,12 +159,9 @@ package final class ConnectivityListener: Sendable {
         self.provider = provider
     }
 
-    /// Whether the listener hasn't been started.
     package var mustStart: Bool { !wasStarted.load(ordering: .relaxed) }
 
     /// Starts listening. Only the first call has an effect.
-    ///
-    /// - Parameter networkDidChange: Called each time the network has changed.
     package func start(networkDidChange: @escaping @Sendable () -> Void) {
         guard !wasStarted.exchange(true, ordering: .relaxed) else { return }
         state.withLock { state in
@@ -184,7 +180,6 @@ package final class ConnectivityListener: Sendable {
         }
     }
 
-    /// Stops listening permanently.
     package func end() {
         if case .listening(let task) = state.withLock({ Swift.exchange(&$0, with: .ended) }) { task.cancel() }
     }

@@ -146,7 +146,7 @@ package struct CookieDomain: Hashable, Sendable {
             else { return nil }
         } else {
             let dot = UInt8(ascii: ".")
-            guard first != dot, last != dot, text.allBytes(Self.isNameByte) else { return nil }
+            guard first != dot, last != dot, text.allBytes(\.isHostCharacter) else { return nil }
         }
         self.init(host: text.asciiLowercased)
     }
@@ -159,13 +159,7 @@ package struct CookieDomain: Hashable, Sendable {
     }
 
     /// Extracts the host from a request's authority.
-    init(authority: String) {
-        let bytes = authority.utf8
-        let digits = bytes.reversed().prefix(while: \.isDigit).count
-        let name = bytes.dropLast(digits)
-        let hasPort = digits > 0 && name.last == UInt8(ascii: ":")
-        self.init(host: hasPort ? String(Substring(name.dropLast())) : authority)
-    }
+    init(authority: String) { self.init(host: HostName.split(authority).name) }
 
     /// Returns whether this host receives the cookies of a domain: the host is the domain or is below it (section 5.1.3).
     package func matches(_ domain: String) -> Bool {
@@ -188,13 +182,6 @@ package struct CookieDomain: Hashable, Sendable {
     static func site(of name: String) -> Substring {
         let labels = name.utf8.split(separator: UInt8(ascii: "."))
         return labels.count > 2 ? name[labels[labels.count - 2].startIndex...] : name[...]
-    }
-
-    private static func isNameByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"): true
-        default: byte.isLetter || byte.isDigit
-        }
     }
 
     /// Returns whether the host is an IPv4 address in dotted decimal notation. Requests contain no other notation of IPv4

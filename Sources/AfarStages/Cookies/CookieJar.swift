@@ -127,7 +127,6 @@ public struct CookieJar: Sendable {
 
     // MARK: Removing
 
-    /// Removes the cookies with these identities.
     mutating func remove(_ identities: Set<Cookie.Identity>) {
         for domain in Set(identities.map(\.domain)) {
             guard var cookies = domains[domain] else { continue }

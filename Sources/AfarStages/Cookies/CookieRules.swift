@@ -15,10 +15,6 @@ public struct CookieRules: Sendable {
 
     /// Creates the cookie that a `Set-Cookie` field describes.
     ///
-    /// - Parameters:
-    ///   - field: The field's value.
-    ///   - url: The URL that the response came from.
-    ///   - now: The current date.
     /// - Returns: Nil if the field is ignored: it is malformed, too long, or sets a cookie that the URL isn't allowed to set. An
     ///   expired cookie instructs a store to remove its cookie with the same identity.
     public func cookie(from field: String, of url: CookieURL, now: Date = Date()) -> Cookie? {
@@ -82,10 +78,8 @@ public protocol PublicSuffixList: Sendable {
 }
 
 /// The fallback without a list: each name without a dot is a public suffix.
-package struct TopLevelSuffixes: PublicSuffixList {
-    package init() {}
-
-    package func isPublicSuffix(_ domain: String) -> Bool { !domain.utf8.contains(UInt8(ascii: ".")) }
+struct TopLevelSuffixes: PublicSuffixList {
+    func isPublicSuffix(_ domain: String) -> Bool { !domain.utf8.contains(UInt8(ascii: ".")) }
 }
 
 extension PublicSuffixList {

@@ -83,9 +83,7 @@ package struct CookieStage: ExchangeStage {
     }
 }
 
-/// A request's settings for cookies.
 package struct CookieHandling: Sendable {
-    /// Whether cookies are sent and stored.
     package var isEnabled: Bool
     /// The main document that the request is made for; nil if the request doesn't specify one.
     package var document: CookieURL?

@@ -75,7 +75,6 @@ public final class FileCookieStore: CookieStore {
     }
 }
 
-/// The cookies in a file, and the lines that aren't cookies.
 struct CookieFileContent: StoreContent {
     var jar: CookieJar
     private let limits: CookieJar.Limits

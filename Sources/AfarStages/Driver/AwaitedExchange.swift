@@ -6,7 +6,6 @@ import Foundation
 /// decision. The total timeout doesn't apply to that decision, because the transport, which enforces the timeout, has returned.
 struct AwaitedExchange: Sendable {
     private struct State {
-        /// The decisions so far, each with its head.
         var decisions: [(head: ResponseHead, decision: HeadDecision)] = []
         /// Whether the transport has returned. It might still receive responses afterward.
         var hasReturned = false

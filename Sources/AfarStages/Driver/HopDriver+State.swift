@@ -74,22 +74,18 @@ extension HopDriver {
 
     struct State {
         var route: Route
-        /// The measurements of the previous hops.
         var report = TransportReport()
         /// The index of the stage that followed the last redirect.
         private var redirectLevel = 0
-        /// The latest response of this hop.
         var lastHead: ReceivedHead?
         /// The earlier responses of this hop, if a transport that wraps another one received several.
         var earlierHeads: [ReceivedHead] = []
         var running: (any PreparedExchange)?
         var isCancelled = false
         var hasEnded = false
-        /// The head that was reported to the observer.
         var reportedHead: ResponseHead?
         /// Whether progress is held back until a decision shows whether the observer receives this response.
         var holdsProgress = false
-        /// The progress that was held back.
         var heldProgress: (bytes: Int64, expected: Int64?)?
         /// The events that haven't been delivered to the owner.
         private var events: [Event] = []
@@ -104,7 +100,6 @@ extension HopDriver {
 
         init(_ hop: Hop) { route = Route(hop) }
 
-        /// Records a head that has arrived.
         mutating func note(_ head: ResponseHead) {
             if let lastHead { earlierHeads.append(lastHead) }
             lastHead = ReceivedHead(head: head)
@@ -119,21 +114,18 @@ extension HopDriver {
             }
         }
 
-        /// Whether a head has arrived for the current hop.
         var hasHead: Bool { lastHead != nil }
 
         func isCurrent(_ head: ResponseHead) -> Bool {
             !hasEnded && (lastHead?.head === head || earlierHeads.contains { $0.head === head })
         }
 
-        /// Returns the action for a response that the transport returned.
         func action(for head: ResponseHead) -> (ResponseAction, level: Int)? {
             if let lastHead, lastHead.head === head || earlierHeads.isEmpty { return lastHead.action }
             let known = earlierHeads.first { $0.head === head } ?? earlierHeads.first { $0.head.isLike(head) }
             return (known ?? lastHead)?.action
         }
 
-        /// Ends the exchange.
         mutating func end() -> End {
             // Release the hop, which retains the driver.
             defer { (route, events, hasEnded) = (Route(.none), [], true) }
@@ -209,7 +201,6 @@ extension TransportReport {
     /// Whether the report contains no measurements.
     var isEmpty: Bool { transactions.isEmpty && redirects.isEmpty }
 
-    /// Returns an error of a later hop, with the report of all hops.
     func followed(by error: any Error) -> any Error {
         guard var error = error as? TransportError else { return error }
         var whole = self
@@ -228,7 +219,6 @@ extension TransportReport {
 }
 
 extension TransportResponse {
-    /// Returns this response with the report of the previous hops added.
     func prependingReport(_ report: TransportReport) -> TransportResponse {
         var response = self
         if case .stream(let stream) = body { stream.prependReport(report) }

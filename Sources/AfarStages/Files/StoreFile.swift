@@ -68,8 +68,8 @@ struct StoreFile: Sendable {
         guard descriptor >= 0 else { throw .unwritable(url, Self.lastError) }
         var status = stat()
         let isWritten =
-            fchmod(descriptor, 0o600) == 0 && Self.write(bytes, to: descriptor) && fsync(descriptor) == 0
-            && fstat(descriptor, &status) == 0 && rename(new, path) == 0
+            fchmod(descriptor, 0o600) == 0 && bytes.withUnsafeBytes { $0.write(to: descriptor) } == nil
+            && fsync(descriptor) == 0 && fstat(descriptor, &status) == 0 && rename(new, path) == 0
         let code = Self.lastError
         close(descriptor)
         guard isWritten else {
@@ -86,18 +86,6 @@ struct StoreFile: Sendable {
         guard directory >= 0 else { return }
         fsync(directory)
         close(directory)
-    }
-
-    private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
-        bytes.withUnsafeBytes { buffer in
-            var rest = buffer[...]
-            while !rest.isEmpty {
-                let count = Foundation.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-                if count < 0, errno != EINTR { return false }
-                rest = rest.dropFirst(max(0, count))
-            }
-            return true
-        }
     }
 
     private static var lastError: POSIXErrorCode { POSIXErrorCode(rawValue: errno) ?? .EIO }

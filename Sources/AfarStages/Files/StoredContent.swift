@@ -5,7 +5,7 @@ import Foundation
 /// A queue writes the file immediately after the first change. Each later write starts at least 100 ms after the previous one, and
 /// includes all changes since then. A write applies only this store's changes, so changes that other processes made are kept.
 /// Remaining changes are written when the process exits.
-final class StoredContent<Content: StoreContent>: UnsavedStore {
+final class StoredContent<Content: StoreContent>: Sendable {
     private struct State {
         var content: Content
         var changes = StoreChanges<Content.Key, Content.Value>()
@@ -49,7 +49,7 @@ final class StoredContent<Content: StoreContent>: UnsavedStore {
             guard !state.changes.isEmpty, !state.isScheduled else { return nil }
             state.isScheduled = true
             // Insert while the lock is held, because the process can exit right after the change.
-            UnsavedStores.shared.insert(self)
+            UnsavedStores.shared.insert(self) { [self] in queue.sync { write() } }
             return ContinuousClock.now.duration(to: state.lastEnd + Self.shortestPause)
         }
         guard let delay else { return }
@@ -67,8 +67,6 @@ final class StoredContent<Content: StoreContent>: UnsavedStore {
         queue.sync { write() }
         if let error { throw error }
     }
-
-    func saveAtExit() { queue.sync { write() } }
 
     private func save() {
         state.withLock { $0.isScheduled = false }
@@ -114,7 +112,6 @@ final class StoredContent<Content: StoreContent>: UnsavedStore {
     }
 }
 
-/// The contents of a store, in memory and in a file.
 protocol StoreContent: Sendable {
     associatedtype Key: Hashable & Sendable
     associatedtype Value: Sendable
@@ -124,10 +121,8 @@ protocol StoreContent: Sendable {
     /// - Parameter bytes: The contents of the file. Anything that can't be parsed is kept or ignored.
     mutating func read(_ bytes: [UInt8], now: Date)
 
-    /// Applies changes.
     mutating func apply(_ changes: StoreChanges<Key, Value>, now: Date)
 
-    /// Returns the contents of the file.
     func bytes(now: Date) -> [UInt8]
 
     func contains(_ key: Key) -> Bool
@@ -139,7 +134,6 @@ struct StoreChanges<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// limit matters when a file can't be written.
     static var limit: Int { 20_000 }
 
-    /// Whether all earlier contents were removed.
     private(set) var removesAll = false
     /// The new values by key; nil for removed entries.
     private(set) var values: [Key: Value?] = [:]
@@ -150,7 +144,6 @@ struct StoreChanges<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     mutating func removeAll() { (removesAll, values) = (true, [:]) }
 
-    /// Appends later changes.
     mutating func append(_ later: Self) {
         if later.removesAll { removeAll() }
         values.merge(later.values) { $1 }
@@ -161,30 +154,25 @@ struct StoreChanges<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 }
 
-/// A store with unsaved changes.
-protocol UnsavedStore: AnyObject, Sendable {
-    /// Writes the file, and ignores errors.
-    func saveAtExit()
-}
-
 /// The stores with unsaved changes. They are written at the latest when the process exits. If a signal kills the process, the most
 /// recent changes are lost.
 final class UnsavedStores: Sendable {
     static let shared = UnsavedStores()
 
-    private let stores = InlineLocked<[ObjectIdentifier: any UnsavedStore]>([:])
+    private let saves = InlineLocked<[ObjectIdentifier: @Sendable () -> Void]>([:])
 
     private init() {
         atexit { UnsavedStores.shared.saveAll() }
     }
 
-    func insert(_ store: any UnsavedStore) { stores.withLock { $0[ObjectIdentifier(store)] = store } }
-
-    func remove(_ store: any UnsavedStore) {
-        stores.release { $0.removeValue(forKey: ObjectIdentifier(store)) }
+    /// - Parameter save: Writes the store's file, and ignores errors.
+    func insert(_ store: AnyObject, _ save: @escaping @Sendable () -> Void) {
+        saves.withLock { $0[ObjectIdentifier(store)] = save }
     }
 
+    func remove(_ store: AnyObject) { saves.release { $0.removeValue(forKey: ObjectIdentifier(store)) } }
+
     private func saveAll() {
-        for store in stores.withLock({ Array($0.values) }) { store.saveAtExit() }
+        for save in saves.withLock({ Array($0.values) }) { save() }
     }
 }

@@ -1,5 +1,5 @@
 import Foundation
-package import HTTPTypes
+import HTTPTypes
 
 /// A stage that sends http requests to known hosts over https. It precedes the redirect stage, so that redirects are resolved against the
 /// upgraded URL. ``RedirectRules`` upgrades the targets of redirects.
@@ -79,7 +79,7 @@ package struct HSTSUpgrade: Sendable {
     package init(_ store: any HSTSStore) { self.store = store }
 
     /// Returns the request for https, or nil if it doesn't change.
-    package func upgraded(_ request: HTTPRequest) -> HTTPRequest? {
+    func upgraded(_ request: HTTPRequest) -> HTTPRequest? {
         guard request.scheme == "http", let authority = request.authority,
             store.contains(CookieDomain(authority: authority).text)
         else { return nil }

@@ -94,9 +94,7 @@ public struct HSTSHosts: Sendable {
     /// Returns a Boolean value that indicates whether a host requires https. This is true if the host is known, or if a known host
     /// above it includes its subdomains (section 8.2).
     ///
-    /// - Parameters:
-    ///   - host: A name in lowercase, without a port.
-    ///   - now: The current date.
+    /// - Parameter host: A name in lowercase, without a port.
     public func contains(_ host: String, now: Date = Date()) -> Bool {
         guard !isEmpty else { return false }
         // Ignore a trailing dot, the DNS root.
@@ -132,7 +130,6 @@ public struct HSTSHosts: Sendable {
             && abs(host.expires.timeIntervalSince(known.expires)) <= host.expires.timeIntervalSince(now) / 100
     }
 
-    /// The entry for exactly this host.
     subscript(name: String) -> HSTSHost? { hosts[name] }
 
     /// Removes a host.

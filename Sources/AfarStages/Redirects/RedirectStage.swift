@@ -100,7 +100,6 @@ extension URL {
     }
 }
 
-/// How the redirects of an exchange are handled.
 package enum RedirectPolicy: Sendable {
     /// Follows redirects.
     case follow

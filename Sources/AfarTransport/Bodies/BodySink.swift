@@ -51,13 +51,11 @@ package struct BodySink {
         limit = nil
     }
 
-    /// The source of a streamed body.
     package var source: ResponseBodyStream.Source? {
         if case .stream(let source, _) = target { source } else { nil }
     }
 
     package var isMemory: Bool { if case .memory = target { true } else { false } }
-
     package var isFile: Bool { if case .file = target { true } else { false } }
 
     /// Passes the collected pieces to the reader of a streamed body.
@@ -84,10 +82,6 @@ package struct BodySink {
     }
 
     /// Writes bytes to the destination.
-    ///
-    /// - Parameters:
-    ///   - bytes: The decoded bytes.
-    ///   - evenIfFull: Whether a stream accepts the bytes even if it is full. The default is false.
     package mutating func write(_ bytes: UnsafeRawBufferPointer, evenIfFull: Bool = false) throws(Fault) -> WriteResult
     {
         if let limit, byteCount + Int64(bytes.count) > limit {
@@ -182,7 +176,6 @@ package final class ChunkBuffer {
     /// The unused blocks of one body. They are in a separate object, because chunks outlive the transfer.
     private final class Blocks: Sendable {
         private struct State {
-            /// The addresses of the blocks.
             var waiting: [UInt] = []
             var limit = 8
         }

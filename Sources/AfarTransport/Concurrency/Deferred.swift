@@ -107,6 +107,18 @@ package final class Deferred<Value: Sendable>: AnyDeferred, @unchecked Sendable 
             }
         }
     }
+
+    /// The value. If the waiting task is canceled, calls a closure, and continues to wait.
+    package nonisolated(nonsending) func value(onCancel cancel: @Sendable () -> Void) async -> Value {
+        await withTaskCancellationHandler(operation: { await value }, onCancel: cancel)
+    }
+
+    /// The value. If the waiting task is canceled first, sets another value, which ends the wait of all tasks.
+    package nonisolated(nonsending) func value(
+        ifCancelled cancelled: @autoclosure @Sendable () -> Value
+    ) async -> Value {
+        await value(onCancel: { fulfill(cancelled()) })
+    }
 }
 
 // MARK: - Timers
@@ -145,11 +157,7 @@ package final class DelayedCall: @unchecked Sendable {
 package func pause(for duration: Duration) async {
     let end = Deferred<Void>()
     let timer = end.fulfill((), after: duration)
-    await withTaskCancellationHandler {
-        await end.value
-    } onCancel: {
-        end.fulfill(())
-    }
+    await end.value(ifCancelled: ())
     timer.cancel()
 }
 
@@ -177,17 +185,13 @@ package func withCancellableTask<Answer: Sendable>(
         }
     }
     defer { timer?.cancel() }
-    return await withTaskCancellationHandler {
-        await outcome.value
-    } onCancel: {
+    return await outcome.value(onCancel: {
         task.cancel()
         outcome.fulfill(cancelled())
-    }
+    })
 }
 
 /// Runs throwing user code in a new task and waits for it. Canceling the calling task cancels the new task and ends the wait.
-///
-/// - Throws: The error that the code throws, or `CancellationError`.
 package func withCancellableTask(
     on executor: QueueExecutor = .global, _ work: @escaping @Sendable () async throws -> Void
 ) async throws {
@@ -205,7 +209,6 @@ extension Result where Failure == any Error {
 
 // MARK: - Tasks on a queue
 
-/// Runs tasks on a Dispatch queue.
 package final class QueueExecutor: TaskExecutor {
     /// Runs tasks on Dispatch's own threads. If some threads are blocked, Dispatch starts more threads than there are processors.
     package static let global = QueueExecutor(.global())

@@ -4,7 +4,6 @@ public import Synchronization
 @usableFromInline package final class Locked<State>: Sendable {
     @usableFromInline let content: InlineLocked<State>
 
-    /// Creates a lock around its initial state.
     @inlinable package init(_ state: consuming sending State) { content = InlineLocked(state) }
 
     /// Runs `body` with exclusive access to the state.
@@ -35,7 +34,6 @@ public import Synchronization
     /// Written before each unlock and read after each lock, because the thread sanitizer doesn't recognize the mutex.
     @usableFromInline let order = Atomic(false)
 
-    /// Creates a lock around its initial state.
     @inlinable package init(_ state: consuming sending State) { mutex = Mutex(Content(state)) }
 
     /// Runs `body` with exclusive access to the state.

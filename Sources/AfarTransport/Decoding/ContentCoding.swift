@@ -27,7 +27,6 @@ extension UnsafeRawBufferPointer {
 
 // MARK: - Deflate and gzip
 
-/// A zlib stream that inflates.
 final class ZlibStream {
     /// Allocated separately, because zlib keeps the stream's address.
     private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)

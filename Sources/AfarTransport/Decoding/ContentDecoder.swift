@@ -35,7 +35,6 @@ public final class ContentDecoder {
         /// Receives the output of the previous layer. The first layer has no buffer.
         let buffer: UnsafeMutableRawBufferPointer
         var waiting: UnsafeRawBufferPointer
-        /// The bytes decoded so far.
         var byteCount: Int64 = 0
 
         init(_ name: String, _ coding: any ContentCoding, bufferSize: Int) {
@@ -66,10 +65,6 @@ public final class ContentDecoder {
     ///
     /// Returns nil if the body has no content coding or an unknown one. Also returns nil if the response has no body or a part of one
     /// (206), or if `options` request raw bodies.
-    ///
-    /// - Parameters:
-    ///   - head: The response's head.
-    ///   - options: The exchange's options.
     public init?(for head: ResponseHead, options: ExchangeOptions) {
         guard options.decodesContent, head.status != 206, head.status != 204, head.status != 304 else { return nil }
         let names = FieldScanner.elements(of: head.values(for: .contentEncoding)).map(\.asciiLowercased)

@@ -112,19 +112,17 @@ extension Redaction {
         for (index, byte) in zip(name.indices, name) {
             let previous = index > name.startIndex ? name[name.index(before: index)] : 0
             let next = name.index(after: index) < name.endIndex ? name[name.index(after: index)] : 0
-            let isUppercase = isUppercase(byte)
-            guard isUppercase || isLowercase(byte) || byte.isDigit else {
+            guard byte.isLetter || byte.isDigit else {
                 endWord()
                 continue
             }
             // Splits "apiKey", "s3Key" and "DBPass".
-            if isUppercase,
-                isLowercase(previous) || previous.isDigit || (Self.isUppercase(previous) && isLowercase(next))
+            if byte.isCapital, previous.isSmallLetter || previous.isDigit || (previous.isCapital && next.isSmallLetter)
             {
                 endWord()
             }
-            joined.append(isUppercase ? byte | 0x20 : byte)
-            word.append(isUppercase ? byte | 0x20 : byte)
+            joined.append(byte.asciiLowercased)
+            word.append(byte.asciiLowercased)
         }
         endWord()
         guard hasSensitiveWord || hasSensitivePart(joined) else { return false }
@@ -136,9 +134,6 @@ extension Redaction {
             sensitiveParts.contains { $0[0] == name[start] && name[start...].starts(with: $0) }
         }
     }
-
-    private static func isUppercase(_ byte: UInt8) -> Bool { (0x41...0x5A).contains(byte) }
-    private static func isLowercase(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte) }
 }
 
 // MARK: - Sensitive headers
@@ -223,7 +218,7 @@ extension Redaction {
             let end = rest[slash...].firstIndex { !isSlash($0) } ?? rest.endIndex
             rest = rest[end...]
             guard end - slash > 1 else { continue }
-            let authority = rest.prefix { !endsAuthority($0) }
+            let authority = rest.prefix { !$0.endsAuthority }
             if let at = authority.lastIndex(of: UInt8(ascii: "@")), at > authority.startIndex { found.append(end..<at) }
             rest = rest[authority.endIndex...]
         }
@@ -234,13 +229,13 @@ extension Redaction {
     /// it could be an authority, so this returns the start of the text. If the text begins with a path, this returns nil.
     private static func unclearAuthority(of url: Bytes) -> Int? {
         // No authority: the reference begins with its path.
-        if let first = url.first, endsAuthority(first), !url.dropFirst().starts(with: "/".utf8) { return nil }
-        let scheme = url.prefix { isLetterOrDigit($0) || $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "-") }
+        if let first = url.first, first.endsAuthority, !url.dropFirst().starts(with: "/".utf8) { return nil }
+        let scheme = url.prefix { $0.isLetter || $0.isDigit || $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "-") }
         let slashes = url[scheme.endIndex...].starts(with: "://".utf8) ? 3 : scheme.isEmpty ? 2 : 0
         guard slashes > 0, url[scheme.endIndex...].prefix(slashes).suffix(2).elementsEqual("//".utf8) else {
             return url.startIndex
         }
-        let authority = url[(scheme.endIndex + slashes)...].prefix { !endsAuthority($0) }
+        let authority = url[(scheme.endIndex + slashes)...].prefix { !$0.endsAuthority }
         let host = authority.lastIndex(of: UInt8(ascii: "@")).map { authority[($0 + 1)...] } ?? authority
         return isHost(host) && url.allSatisfy(isURLByte) ? nil : authority.startIndex
     }
@@ -281,7 +276,7 @@ extension Redaction {
                 continue
             }
             rest = rest[value.startIndex...].drop { byte in
-                byte != UInt8(ascii: "&") && byte != UInt8(ascii: "#") && !(isInPath && endsAuthority(byte))
+                byte != UInt8(ascii: "&") && byte != UInt8(ascii: "#") && !(isInPath && byte.endsAuthority)
             }
             found.append(value.startIndex..<rest.startIndex)
             let path = rest.prefix { !beginsParameter($0) }
@@ -357,21 +352,15 @@ extension Redaction {
 
     private static func isSlash(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "/") || byte == UInt8(ascii: "\\") }
 
-    private static func endsAuthority(_ byte: UInt8) -> Bool {
-        byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
-    }
-
     private static func beginsParameter(_ byte: UInt8) -> Bool {
         byte == UInt8(ascii: "?") || byte == UInt8(ascii: "&") || byte == UInt8(ascii: "#") || byte == UInt8(ascii: ";")
     }
-
-    private static func isLetterOrDigit(_ byte: UInt8) -> Bool { byte.isDigit || byte.isLetter }
 
     private static func isHostByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"), UInt8(ascii: "%"), 0x80...:
             true
-        default: isLetterOrDigit(byte)
+        default: byte.isLetter || byte.isDigit
         }
     }
 }

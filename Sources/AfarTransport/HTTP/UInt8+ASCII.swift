@@ -21,6 +21,9 @@ extension UInt8 {
     /// A to Z.
     @inlinable package var isCapital: Bool { (0x41...0x5A).contains(self) }
 
+    /// a to z.
+    var isSmallLetter: Bool { (0x61...0x7A).contains(self) }
+
     /// A to Z in lowercase; any other byte unchanged.
     @inlinable package var asciiLowercased: UInt8 { isCapital ? self | 0x20 : self }
 
@@ -35,6 +38,17 @@ extension UInt8 {
             UInt8(ascii: "#"):
             false
         default: true
+        }
+    }
+
+    /// A byte that ends the authority of a URL (RFC 3986, section 3.2).
+    var endsAuthority: Bool { self == UInt8(ascii: "/") || self == UInt8(ascii: "?") || self == UInt8(ascii: "#") }
+
+    /// A byte that can occur in the name of a host.
+    @inlinable package var isHostCharacter: Bool {
+        switch self {
+        case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"): true
+        default: isLetter || isDigit
         }
     }
 

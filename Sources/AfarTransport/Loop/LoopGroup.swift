@@ -7,7 +7,6 @@ package protocol TransportLoop: AnyObject, Sendable {
     /// Counts the connections to each host, and calls a closure with the result on the loop's thread.
     func countConnections(_ answer: @escaping @Sendable ([ConnectionStatistics.Host]) -> Void)
 
-    /// Runs a job on the loop's thread.
     func run(_ job: InlineJob)
 
     /// Cancels the loop's exchanges. The thread ends when all exchanges have ended.
@@ -103,7 +102,6 @@ package final class LoopExecutor: TaskExecutor {
     package func enqueue(_ job: consuming ExecutorJob) { post(InlineJob(UnownedJob(job), of: self)) }
 }
 
-/// A monotonic clock that counts nanoseconds.
 package enum MonotonicClock {
     package static var now: UInt64 {
         var time = timespec()

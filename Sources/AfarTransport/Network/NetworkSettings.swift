@@ -99,7 +99,6 @@ extension NetworkSettings {
         return entries.map(\.entry)
     }
 
-    /// Returns the host and port to connect to for a request to this host and port.
     package func connectTarget(forHost host: String, port: Int) throws(InvalidSetting) -> (host: String, port: Int) {
         guard !connectTo.isEmpty else { return (host, port) }
         let name = HostName(host)
@@ -154,14 +153,12 @@ extension NetworkSettings {
     }
 }
 
-/// An error for a network setting that can't be used.
 package struct InvalidSetting: Error, CustomStringConvertible {
     package let description: String
 
     package init(_ description: String) { self.description = description }
 }
 
-/// One entry of ``NetworkSettings/connectTo``.
 package struct ConnectToEntry: Sendable {
     /// A host, in brackets if it is an IPv6 address, and a port. In a key, nil matches any host or port. In a value, nil keeps the original
     /// host or port.

@@ -57,8 +57,7 @@ public struct ProxySettings: Sendable, Hashable {
         exclusions = list.split { $0 == "," || $0.isWhitespace }.map(String.init)
     }
 
-    /// Whether all requests connect directly.
-    package var isDirect: Bool { http == nil && https == nil && faults.isEmpty }
+    var isDirect: Bool { http == nil && https == nil && faults.isEmpty }
 
     /// Returns the proxy for requests to a host; nil to connect directly.
     ///
@@ -206,12 +205,10 @@ public struct InvalidProxy: Error, Sendable, Hashable, CustomStringConvertible {
     init(_ reason: String) { description = "the proxy cannot be used: \(reason)" }
 }
 
-/// One entry of `no_proxy`.
 struct ProxyExclusion {
     private enum Pattern {
         case everything
         case network(NetworkAddress, bits: Int)
-        /// A host and its subdomains.
         case domain(String)
     }
 
@@ -251,7 +248,6 @@ struct ProxyExclusion {
     }
 }
 
-/// The bytes of an IP address.
 private struct NetworkAddress {
     private let bytes: [UInt8]
 

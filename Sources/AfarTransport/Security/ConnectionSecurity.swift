@@ -83,7 +83,7 @@ package final class ConnectionSecurity: Sendable {
                 switch await handler?(trust, port) ?? .evaluate {
                 case .evaluate: try await evaluation?(trust, longestWait)
                 case .trust: break
-                case .refuse: throw RefusedByHandler()
+                case .refuse: throw Problem("the certificates were refused")
                 case .cancel: throw Abandonment()
                 }
                 return .success(trust)
@@ -94,10 +94,6 @@ package final class ConnectionSecurity: Sendable {
     }
 
     /// Decides whether to trust a chain. Other requests that receive the same chain wait for this decision.
-    ///
-    /// - Parameters:
-    ///   - chain: The certificates that a server presented.
-    ///   - decide: Makes the decision, and returns the accepted trust.
     func decide(on chain: PresentedChain, by decide: () async -> Result<ServerTrust, any Error>) async -> Decision {
         while true {
             let answer = Deferred<Decision>()
@@ -116,11 +112,7 @@ package final class ConnectionSecurity: Sendable {
             case .decides: return end(await decide(), about: chain)
             case .waits: break
             }
-            let decision = await withTaskCancellationHandler {
-                await answer.value
-            } onCancel: {
-                answer.fulfill(.abandoned)
-            }
+            let decision = await answer.value(ifCancelled: .abandoned)
             guard case .abandoned = decision else { return decision }
             guard Task.isCancelled else { continue }
             state.withLock { $0.waiters[chain.id]?.removeAll { $0 === answer } }
@@ -159,7 +151,6 @@ package final class ConnectionSecurity: Sendable {
 
 /// An error that indicates that no decision was made about a server's certificates.
 package struct NoTrustDecision: Error, CustomStringConvertible {
-    /// The code of the request's error.
     package let code: TransportError.Code
     package let description: String
 
@@ -169,7 +160,6 @@ package struct NoTrustDecision: Error, CustomStringConvertible {
 }
 
 extension ServerTrustError.Code {
-    /// The code of a request's error.
     package var transportCode: TransportError.Code {
         switch self {
         case .expired: .certificateHasBadDate
@@ -178,11 +168,6 @@ extension ServerTrustError.Code {
         default: .certificateUntrusted
         }
     }
-}
-
-/// The handler rejected a server's certificates.
-private struct RefusedByHandler: Error, CustomStringConvertible {
-    var description: String { "the certificates were refused" }
 }
 
 /// The certificates that a server presented in a handshake, as received.
@@ -237,7 +222,6 @@ package struct UndecidedTrust: Error {
 
 /// A handler's decision about a server's certificates.
 package enum ServerTrustAnswer: Sendable {
-    /// Evaluates the certificates, as without a handler.
     case evaluate
     case trust
     case refuse
@@ -280,7 +264,6 @@ extension Hop {
 
 /// The TLS settings of a transport, shared by all of its threads.
 package final class TLSSettings: Sendable {
-    /// The trusted certificates.
     package let authorities: CertificateAuthorities
     /// The ciphers for TLS 1.2 as an OpenSSL list; nil for OpenSSL's defaults.
     package let cipherList: String?

@@ -14,13 +14,11 @@ package struct LeastRecentlyUsed<Value> {
     private var indices: [String: Int] = [:]
     private var newest = -1
     private var oldest = -1
-    /// The total cost of all values.
     package private(set) var cost = 0
 
     package init() {}
 
     package var count: Int { indices.count }
-
     package var values: [Value] { nodes.compactMap { $0?.value } }
 
     /// Returns the value for a key and marks it as the most recently used.

@@ -46,7 +46,6 @@ package struct TLSAgreement: Sendable {
         }
     }
 
-    /// The names of cipher suites, each created once.
     private enum CipherSuiteNames {
         private static let names = Locked<[UInt16: String]>([:])
 

@@ -49,7 +49,6 @@ public final class Hop: @unchecked Sendable {
         (observer, decide) = (exchange.observer, exchange.decide)
     }
 
-    /// A placeholder for when there is no hop.
     package static let none = Hop(Exchange(request: HTTPRequest(method: .get, scheme: nil, authority: nil, path: nil)))
 
     /// Replaces the exchange's head decision and observer with those of the `HopDriver` that runs the stages.
@@ -115,10 +114,8 @@ public final class Hop: @unchecked Sendable {
             .timedOut, "the total timeout of \(exchange.options.totalTimeout.formatted()) s passed\(place)")
     }
 
-    /// The error of a hop whose exchange was canceled.
     package var cancellation: TransportError { failure(.cancelled, "the exchange was cancelled") }
 
-    /// Creates an error for a hop that was not sent.
     package func failure(_ code: TransportError.Code, _ message: String) -> TransportError {
         TransportError(code, phase: .queued, url: exchange.url, message: message)
     }

@@ -52,22 +52,12 @@ package enum ExchangeSender: Sendable {
     /// A custom transport, or a wrapper around another.
     case awaited(any Transport)
     /// The first transport that has the required features, or the last one if none has them.
-    case firstCapable([Candidate])
-
-    /// One of several transports.
-    package final class Candidate: Sendable {
-        fileprivate let sender: ExchangeSender
-        fileprivate let features: TransportCapabilities.Features
-
-        fileprivate init(_ transport: any Transport) {
-            (sender, features) = (ExchangeSender(transport), transport.capabilities.features)
-        }
-    }
+    case firstCapable([(sender: ExchangeSender, features: TransportCapabilities.Features)])
 
     package init(_ transport: any Transport) {
         switch transport {
         case let choice as FirstCapableTransport where !choice.transports.isEmpty:
-            self = .firstCapable(choice.transports.map { Candidate($0) })
+            self = .firstCapable(choice.transports.map { (ExchangeSender($0), $0.capabilities.features) })
         case let transport as any CallbackTransport: self = .callback(transport)
         default: self = .awaited(transport)
         }

@@ -247,20 +247,15 @@ public protocol ExchangeObserver: AnyObject, Sendable {
     func exchangeIsWaitingForConnectivity()
 }
 
+// swift-format-ignore: AllPublicDeclarationsHaveDocumentation
+/// The default implementations ignore all events.
 extension ExchangeObserver {
-    /// The default implementation ignores the event.
     public func exchangeDidReceiveInformational(_ head: ResponseHead) {}
-    /// The default implementation ignores the event.
     public func exchangeDidReceiveHead(_ head: ResponseHead) {}
-    /// The default implementation ignores the event.
     public func exchangeDidSend(bytes: Int64, expected: Int64?) {}
-    /// The default implementation ignores the event.
     public func exchangeDidReceive(bytes: Int64, expected: Int64?) {}
-    /// The default implementation ignores the event.
     public func exchangeWillFollow(_ redirect: Redirect) {}
-    /// The default implementation ignores the event.
     public func exchangeWillAnswerChallenge(in head: ResponseHead) {}
-    /// The default implementation ignores the event.
     public func exchangeIsWaitingForConnectivity() {}
 }
 
@@ -280,7 +275,6 @@ public struct ExchangeContext: Sendable {
     /// Creates an empty context.
     public init() {}
 
-    /// Whether the context has no values.
     package var isEmpty: Bool { values.isEmpty }
 
     /// The value for a key, or the key's default value.

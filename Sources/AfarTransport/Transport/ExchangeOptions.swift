@@ -33,18 +33,19 @@ public struct ExchangeOptions: Sendable {
         case http3
     }
 
-    /// The HTTP version. The default is ``HTTPVersion/automatic``.
+    /// The HTTP version. The default is ``HTTPVersion/automatic``. With a version that the transport doesn't support, the
+    /// exchange fails.
     public var httpVersion = HTTPVersion.automatic
     /// The maximum time for resolving the host, connecting and securing the connection together, in seconds. The default is 30.
     public var connectTimeout: TimeInterval = 30
     /// The maximum time without data in either direction, in seconds. After that, the exchange fails. The timer doesn't run while
     /// the exchange waits for a connection or is suspended. The default is 60.
     public var idleTimeout: TimeInterval = 60
-    /// The transfer rate up to which an exchange counts as idle, in bytes per second, averaged over ``idleTimeout``. The default
-    /// is 1; 0 means that any byte keeps the exchange alive.
+    /// The transfer rate up to which an exchange counts as idle, in bytes per second, averaged over ``idleTimeout``. The
+    /// default is 1; 0 means that any byte keeps the exchange alive.
     ///
-    /// The limit prevents a server from keeping an exchange alive with a few bytes. It doesn't apply to streamed bodies, because their
-    /// reader can observe the progress.
+    /// The limit prevents a server from keeping an exchange alive with a few bytes. It doesn't apply to streamed bodies,
+    /// because their reader can observe the progress. It has an effect only if the transport's capabilities include it.
     public var minimumTransferRate: Double = 1
     /// The maximum duration of the exchange, in seconds, including waiting and suspension. The default is seven days.
     public var totalTimeout: TimeInterval = 7 * 24 * 60 * 60
@@ -53,6 +54,13 @@ public struct ExchangeOptions: Sendable {
     public var defaultFields: DefaultFields = .none
     /// A Boolean value that indicates whether compressed bodies are decoded (`Content-Encoding`). The default is true. See
     /// ``ContentDecoder``.
+    ///
+    /// If it is false, bodies are delivered as they arrived. On Linux, `Accept-Encoding` is still sent. Set it to `identity` to
+    /// request a body without a content coding. A body with an unknown coding, or a partial coded body (status 206), is never
+    /// decoded.
+    ///
+    /// With `URLSessionTransport`, Foundation always decodes, and handles unknown codings in its own way. If this property is
+    /// false, requests without their own `Accept-Encoding` send `identity`, and a coded response fails.
     public var decodesContent = true
     /// The limit at which decoding a body fails with ``TransportError/Code-swift.struct/responseTooLarge``; nil for no limit. By default, a
     /// body fails if it has more than 1 GiB of decoded bytes, and more than 1,000 decoded bytes per received byte.
@@ -73,8 +81,8 @@ public struct ExchangeOptions: Sendable {
     /// alert. The alert is `close_notify` (RFC 9112, section 9.8). Some servers omit it, but without it, anyone on the network can truncate
     /// the body.
     ///
-    /// The default is false: the exchange fails with ``TransportError/Code-swift.struct/bodyIncomplete``. Bodies that have a
-    /// `Content-Length` or are chunked don't need the alert.
+    /// The default is false: on Linux, the exchange fails with ``TransportError/Code-swift.struct/bodyIncomplete``. Bodies that
+    /// have a `Content-Length` or are chunked don't need the alert.
     public var acceptsBodiesWithoutTLSCloseNotify = false
 
     /// The client identity and the evaluation of server certificates; nil for the transport's defaults.
@@ -94,8 +102,12 @@ public struct ExchangeOptions: Sendable {
     /// The longest time to wait for other work of this process before anything is sent. It is the shortest of the timeouts.
     package var longestWait: Duration { Duration(timeout: min(connectTimeout, idleTimeout, totalTimeout)) }
 
-    /// The `URLProtocol` subclasses that can handle the request, in order of precedence. Foundation's own classes must be
+    /// The subclasses of `URLProtocol` that can handle the request, in order of precedence. Foundation's own classes must be
     /// included to be used. The default is nil: no class is used.
+    ///
+    /// Only `URLSessionTransport` uses them. With any other transport, a class that isn't Foundation's own makes the exchange
+    /// fail before it is sent, with ``TransportError/Code-swift.struct/unsupportedByTransport``. To answer requests without a
+    /// server, use `MockTransport`.
     public var protocolClasses: [AnyClass]?
 
     /// Creates the default options.
@@ -115,9 +127,6 @@ extension Duration {
     package init(timeout seconds: TimeInterval) {
         self = .seconds(seconds < 1e9 ? max(seconds, 0) : 1e9)
     }
-
-    /// This duration, limited to the range from zero to 1e9 seconds. Outside of this range, `Task.sleep` traps.
-    package var clampedToClock: Duration { min(max(self, .zero), .seconds(1e9)) }
 }
 
 /// Header fields that a session sends with every request, created once and shared.
@@ -151,7 +160,6 @@ public final class DefaultFields: Sendable {
 ///
 /// It is a class because options are copied often.
 package final class ConnectionAuthentication: Sendable {
-    /// The authentication protocol.
     package enum Scheme: String, Sendable {
         /// GSS-API (RFC 4559) with the process's ticket, usually from Kerberos.
         case negotiate
@@ -162,7 +170,6 @@ package final class ConnectionAuthentication: Sendable {
     package let scheme: Scheme
     package let user: String
     package let password: String
-    /// The origin that the credential is for.
     package let origin: Origin
 
     package init(_ scheme: Scheme, user: String, password: String, origin: Origin) {

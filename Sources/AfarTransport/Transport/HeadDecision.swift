@@ -72,11 +72,7 @@ extension HeadDecision {
     public consuming func settled() async -> HeadDecision {
         let deferred = Deferred<HeadDecision>()
         pass(to: deferred)
-        return await withTaskCancellationHandler {
-            await deferred.value
-        } onCancel: {
-            deferred.fulfill(.refuse(CancellationError()))
-        }
+        return await deferred.value(ifCancelled: .refuse(CancellationError()))
     }
 
     private consuming func pass(to deferred: Deferred<HeadDecision>) {

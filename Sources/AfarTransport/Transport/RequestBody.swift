@@ -68,7 +68,7 @@ public struct RequestBodyStream: Sendable {
     ///
     /// The returned function calls the owner's code, which can take any amount of time. This method calls no other code, so you can call it
     /// under a lock.
-    package func claim() -> @Sendable () -> Reader {
+    func claim() -> @Sendable () -> Reader {
         let wasRead = wasRead.withLock { Swift.exchange(&$0, with: true) }
         guard wasRead, !isReplayable else { return makeReader }
         return { { throw TransportError.bodyIsSpent } }

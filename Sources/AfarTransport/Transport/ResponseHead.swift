@@ -33,13 +33,6 @@ public final class ResponseHead: Sendable {
     private let made = InlineLocked(Made())
 
     /// Creates a head from parsed fields, for transports and stages that have no raw bytes.
-    ///
-    /// - Parameters:
-    ///   - status: The status code.
-    ///   - httpVersion: The version. The default is "HTTP/1.1".
-    ///   - fields: The header fields. The default is none.
-    ///   - url: The requested URL.
-    ///   - isStored: Whether the response comes from a cache. The default is false.
     public init(
         status: Int, httpVersion: String = "HTTP/1.1", fields: HTTPFields = HTTPFields(), url: String,
         isStored: Bool = false
@@ -93,7 +86,6 @@ public final class ResponseHead: Sendable {
         }
     }
 
-    /// Returns whether there is a field with this name.
     package func contains(_ name: HTTPField.Name) -> Bool {
         switch storage {
         case .fields(let fields): fields.contains(name)

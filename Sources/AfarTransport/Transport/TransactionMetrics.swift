@@ -128,7 +128,6 @@ extension TransactionMetrics: CustomStringConvertible, CustomDebugStringConverti
 
 // MARK: - Heads
 
-/// The heads of a request and of the response to it.
 package final class TransactionHeads: Sendable, Hashable, CustomReflectable {
     package let request: HTTPRequest
     /// Nil if no response arrived.

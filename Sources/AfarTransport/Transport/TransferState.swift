@@ -19,7 +19,6 @@ package struct TransferState {
     package private(set) var phase = Phase.queued
     /// The first failure that Afar itself detected.
     package private(set) var fault: Fault?
-    /// Whether the transfer has ever had a connection.
     package private(set) var hasConnected = false
     /// Whether the server no longer needs the rest of the request's body, according to the final head.
     package private(set) var needsNoMoreBody = false

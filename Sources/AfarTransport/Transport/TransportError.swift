@@ -211,7 +211,6 @@ extension TransportError {
 }
 
 extension TransportError.Code {
-    /// All codes.
     package static let all: [Self] = [
         .cancelled, .timedOut, .invalidURL, .unsupportedURL, .cannotFindHost, .cannotConnect, .proxyFailed,
         .notConnected, .connectionLost, .secureConnectionFailed, .certificateUntrusted, .certificateHasBadDate,
@@ -273,6 +272,14 @@ extension Error {
     }
 }
 
+/// An error that consists only of a message.
+package struct Problem: LocalizedError, CustomStringConvertible {
+    package let description: String
+    package var errorDescription: String? { description }
+
+    package init(_ description: String) { self.description = description }
+}
+
 /// The cause of a failure, without the URL, phase and report of the exchange.
 package struct Fault: Error {
     package var code: TransportError.Code
@@ -289,7 +296,6 @@ package struct Fault: Error {
         self.underlying = underlying
     }
 
-    /// Creates a fault from an error of a decoder.
     package init(_ error: TransportError) { self.init(error.code, error.message) }
 
     package static let cancelled = Fault(.cancelled, "the exchange was cancelled")
@@ -311,7 +317,7 @@ package struct Fault: Error {
         return Fault(.timedOut, "\(amount) sent or received within \(seconds.formatted()) s (idle timeout)")
     }
 
-    package static func headTimeout(_ seconds: TimeInterval) -> Fault {
+    static func headTimeout(_ seconds: TimeInterval) -> Fault {
         Fault(
             .timedOut,
             "the response's head was not complete within \(seconds.formatted()) s after its first byte (idle timeout)")

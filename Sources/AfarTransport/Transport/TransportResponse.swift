@@ -104,7 +104,6 @@ public struct TransportReport: Sendable {
         self.trailers = trailers
     }
 
-    /// Appends the report of the next hop.
     package mutating func append(_ next: TransportReport) {
         transactions += next.transactions
         redirects += next.redirects

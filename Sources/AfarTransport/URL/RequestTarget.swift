@@ -88,7 +88,7 @@ package struct RequestTarget: Sendable, Hashable {
         }
         guard !text.contains(UInt8(ascii: "\\")) else { throw .ambiguous("it has a backslash") }
         let rest = text[(colon + 3)...]
-        let pathStart = rest.firstIndex(where: Self.endsAuthority) ?? rest.endIndex
+        let pathStart = rest.firstIndex(where: \.endsAuthority) ?? rest.endIndex
         var hostAndPort = rest[..<pathStart]
         if let at = hostAndPort.lastIndex(of: UInt8(ascii: "@")) {
             guard !hostAndPort[..<at].contains(UInt8(ascii: "@")) else {
@@ -132,7 +132,7 @@ package struct RequestTarget: Sendable, Hashable {
         }
         let colon = text.firstIndex(of: UInt8(ascii: ":")) ?? text.endIndex
         let host = text[..<colon]
-        guard host.count <= 255, host.allSatisfy(isHostByte), host.first != UInt8(ascii: ".") else {
+        guard host.count <= 255, host.allSatisfy(\.isHostCharacter), host.first != UInt8(ascii: ".") else {
             throw .malformed("its host has characters that are invalid in host names")
         }
         try checkNumericHost(host)
@@ -142,7 +142,8 @@ package struct RequestTarget: Sendable, Hashable {
     /// Checks the zone of an address: `%25` and the name or number of a network interface (RFC 6874, section 2).
     private static func checkZone(_ zone: Bytes) throws(Fault) {
         let name = zone.dropFirst(3)
-        guard zone.isEmpty || zone.starts(with: "%25".utf8) && !name.isEmpty && name.allSatisfy(isHostByte) else {
+        guard zone.isEmpty || zone.starts(with: "%25".utf8) && !name.isEmpty && name.allSatisfy(\.isHostCharacter)
+        else {
             throw .malformed(
                 "the zone of its address is not %25 and the name of a network interface, as in [fe80::1%25eth0]")
         }
@@ -206,17 +207,6 @@ package struct RequestTarget: Sendable, Hashable {
         }
         return Number(number)
     }
-
-    private static func endsAuthority(_ byte: UInt8) -> Bool {
-        byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
-    }
-
-    private static func isHostByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"): true
-        default: byte.isLetter || byte.isDigit
-        }
-    }
 }
 
 // MARK: - Host names
@@ -227,13 +217,13 @@ package struct HostName: Hashable, Sendable {
     /// The normalized form.
     package let text: String
 
-    /// Creates a host name from the host of `host:port`.
     package init(ofAuthority authority: String) { self.init(plain: Self.split(authority).name) }
 
     /// Returns the port of `host:port`; nil if it is missing.
     package static func port(ofAuthority authority: String) -> Int? { Self.split(authority).port }
 
-    private static func split(_ authority: String) -> (name: String, port: Int?) {
+    /// Splits `host:port`.
+    package static func split(_ authority: String) -> (name: String, port: Int?) {
         let digits = authority.utf8.suffix(authority.utf8.reversed().prefix(while: \.isDigit).count)
         let name = authority.utf8.dropLast(digits.count)
         guard name.last == UInt8(ascii: ":") else { return (authority, nil) }
@@ -273,7 +263,6 @@ package struct Origin: Hashable, Sendable {
     /// The origin as text, such as "https://example.com:8443". The scheme's default port is omitted.
     package let text: String
 
-    /// Creates the origin that a request is sent to.
     package init(_ request: HTTPRequest) {
         self.init(scheme: request.scheme ?? "", authority: request.authority ?? "")
     }

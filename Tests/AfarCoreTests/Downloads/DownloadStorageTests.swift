@@ -54,14 +54,15 @@ import Testing
     @Test func aCompleteBodyIsAMovableFile() throws {
         let sink = DownloadStorage()
         try receive("0123456789", of: head(200, [.contentLength: "10"]), into: sink)
-        #expect(sink.fileURL == nil && sink.wholeFile == nil && sink.resumeData == nil)
-        let arrived = sink.temporaryURL
+        #expect(sink.files.fileURL == nil && sink.wholeFile == nil && sink.files.resumeData == nil)
+        let arrived = sink.files.temporaryURL
         let file = try sink.finish()
-        #expect(file != arrived && sink.fileURL == file && sink.wholeFile == file && sink.temporaryURL == file)
+        #expect(
+            file != arrived && sink.files.fileURL == file && sink.wholeFile == file && sink.files.temporaryURL == file)
         #expect(try text(file) == "0123456789")
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         let destination = folder.appendingPathComponent("moved")
-        try sink.move(to: destination, createsDirectories: true, replacesFile: false)
+        try sink.move(to: destination, .createIntermediateDirectories)
         let files = sink.files
         #expect(files.fileURL == destination && files.destinationURL == destination && files.resumeData == nil)
         #expect(try text(destination) == "0123456789")
@@ -74,9 +75,9 @@ import Testing
         let file = try sink.finish()
         let nowhere = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID())/file")
         #expect(throws: CocoaError.self) {
-            try sink.move(to: nowhere, createsDirectories: false, replacesFile: false)
+            try sink.move(to: nowhere, [])
         }
-        #expect(sink.fileURL == nil)
+        #expect(sink.files.fileURL == nil)
         #expect(try text(file) == "0123456789")
         sink.begin()
         #expect(!FileManager.default.fileExists(atPath: file?.path ?? ""))
@@ -85,23 +86,23 @@ import Testing
     @Test func anInterruptedAttemptIsResumed() throws {
         let sink = DownloadStorage()
         try receive("0123", of: head(200, [.contentLength: "10"]), into: sink)
-        #expect(sink.resumableInFlight != nil && sink.resumeData == nil)
+        #expect(sink.resumableInFlight != nil && sink.files.resumeData == nil)
         sink.interrupt(keeping: true)
-        let data = try #require(sink.resumeData)
+        let data = try #require(sink.files.resumeData)
         #expect(!String(decoding: data, as: UTF8.self).contains("hidden"))
         let rest: HTTPFields = [.contentRange: "bytes 4-9/10", .contentLength: "6"]
         #expect(try receive("456789", of: head(206, rest), into: sink) == 4)
         #expect(sink.offset == 4)
         #expect(try text(sink.finish()) == "0123456789")
-        #expect(sink.resumeData == nil)
+        #expect(sink.files.resumeData == nil)
     }
 
     @Test func anUnwantedPartialFileIsRemoved() throws {
         let sink = DownloadStorage()
         try receive("0123", of: head(200, [.contentLength: "10"]), into: sink)
-        let file = try #require(sink.temporaryURL)
+        let file = try #require(sink.files.temporaryURL)
         sink.interrupt(keeping: false)
-        #expect(sink.resumeData == nil && sink.temporaryURL == nil)
+        #expect(sink.files.resumeData == nil && sink.files.temporaryURL == nil)
         #expect(!FileManager.default.fileExists(atPath: file.path))
     }
 

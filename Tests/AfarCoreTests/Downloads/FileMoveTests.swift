@@ -30,11 +30,7 @@ import Testing
     }
 
     private func move(to destination: URL, _ options: DownloadRequest.Options = []) throws {
-        try FileMove(
-            source: source, destination: destination,
-            createsDirectories: options.contains(.createIntermediateDirectories),
-            replacesFile: options.contains(.removePreviousFile)
-        ).perform()
+        try FileMove(source: source, destination: destination, options: options).perform()
     }
 
     private func text(_ url: URL) throws -> String { try String(contentsOf: url, encoding: .utf8) }
@@ -84,8 +80,7 @@ import Testing
         let pipe = scratch.url.appendingPathComponent("pipe")
         try #require(mkfifo(pipe.path, 0o600) == 0 && chmod(pipe.path, 0o644) == 0)
         let move = Task.detached {
-            try FileMove(source: pipe, destination: destination, createsDirectories: false, replacesFile: false)
-                .perform()
+            try FileMove(source: pipe, destination: destination, options: []).perform()
         }
         let writer = open(pipe.path, O_WRONLY)
         try #require(writer >= 0)

@@ -47,7 +47,7 @@ import Testing
             monitor.requestIsRetrying = { [noted] _ in noted.withLock { $0.append("retry") } }
             monitor.requestDidFinish = { [noted] _ in noted.withLock { $0.append("finish") } }
             monitor.requestDidFinishDownloadingUsingTaskWithResult = { [noted] _, _, result in
-                noted.withLock { $0.append("moved \(result.isSuccess)") }
+                noted.withLock { $0.append("moved \(result.error == nil)") }
             }
         }
 

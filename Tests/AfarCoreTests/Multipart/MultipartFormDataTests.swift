@@ -194,7 +194,7 @@ import Testing
     @Test func everyFormHasAUniqueBoundary() {
         let boundaries = (0..<100).map { _ in MultipartFormData().boundary }
         #expect(Set(boundaries).count == 100)
-        #expect(boundaries.allSatisfy { MultipartBoundary($0) != nil && $0.isHTTPToken })
+        #expect(boundaries.allSatisfy { MultipartBoundary.isValid($0) && $0.isHTTPToken })
     }
 
     @Test func theContentTypeNamesTheBoundary() {
@@ -219,7 +219,7 @@ import Testing
         ])
     func anInvalidBoundaryIsReplacedAndReported(boundary: String) throws {
         let form = MultipartFormData(boundary: boundary)
-        #expect(MultipartBoundary(form.boundary) != nil)
+        #expect(MultipartBoundary.isValid(form.boundary))
         #expect(form.contentType == "multipart/form-data; boundary=\(form.boundary)")
         form.append(Data(), withName: "a")
         let error = #expect(throws: AFError.self) { try form.encode() }

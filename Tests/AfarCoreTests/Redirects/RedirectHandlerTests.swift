@@ -167,7 +167,7 @@ import Testing
         }
         // A request leaves the list when its handlers have been enqueued, which is after its response.
         await session.whenIdle()
-        #expect(session.delegate.runningRequests.isEmpty)
+        #expect(session.state.running.isEmpty)
         queue.sync {}
         #expect(calls.withLock { $0 } == Array(repeating: 1, count: 300))
     }

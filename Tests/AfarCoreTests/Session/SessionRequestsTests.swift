@@ -76,20 +76,4 @@ import Testing
         request.resume()
         #expect(await task.response.error == nil)
     }
-
-    @Test func aDelegateListsTheRequestsOfAllItsSessions() async {
-        let delegate = SessionDelegate()
-        let transport = MockTransport { _ in
-            try await Task.sleep(for: .seconds(60))
-            return .text("late")
-        }
-        let sessions = (1...3).map { _ in Session(delegate: delegate, transport: transport) }
-        do { _ = Session(delegate: delegate, transport: transport) }
-        let requests = sessions.map { $0.request("http://mock/").resume() }
-        #expect(Set(delegate.runningRequests) == Set(requests))
-        sessions.first?.cancelAllRequests()
-        await sessions.first?.whenIdle()
-        #expect(Set(delegate.runningRequests) == Set(requests.dropFirst()))
-        withExtendedLifetime(sessions) {}
-    }
 }

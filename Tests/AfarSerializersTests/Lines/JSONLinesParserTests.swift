@@ -45,7 +45,7 @@ import Testing
         #expect(results.compactMap(\.value) == [Item(id: 1), Item(id: 5)])
         let errors = results.compactMap { Self.error($0) }
         #expect(errors.map(\.number) == [3, 4])
-        for (error, result) in zip(errors, results.filter(\.isFailure)) {
+        for (error, result) in zip(errors, results.filter { $0.error != nil }) {
             guard case .undecodable(let reason) = error.reason, error.framing == .line else {
                 Issue.record("unexpected reason: \(error)")
                 continue
@@ -94,9 +94,9 @@ import Testing
     func aDeeplyNestedLineIsAFailure(bracket: String) {
         let line = String(repeating: bracket, count: 2_000)
         let results = Self.parser.results(of: line + "\n{\"id\":1}\n" + line)
-        #expect(results.map(\.isSuccess) == [false, true, false])
+        #expect(results.map { $0.error == nil } == [false, true, false])
         let sequence = JSONTextSequenceParser<Item>().results(of: "\u{1E}\(line)\u{1E}{\"id\":1}\n")
-        #expect(sequence.map(\.isSuccess) == [false, true])
+        #expect(sequence.map { $0.error == nil } == [false, true])
     }
 
     @Test func errorsNameTheLineAndARemedy() {

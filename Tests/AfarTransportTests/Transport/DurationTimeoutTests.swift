@@ -6,12 +6,4 @@ import Testing
     func timeoutsAreClampedToTheClocksRange(seconds: Double, expected: Double) {
         #expect(Duration(timeout: seconds) == .seconds(expected))
     }
-
-    @Test(arguments: [
-        (Duration.seconds(2), 2.0), (.zero, 0), (.seconds(-1), 0), (.seconds(Int64.min), 0), (.seconds(Int64.max), 1e9),
-        (Duration(attoseconds: .max), 1e9), (Duration(attoseconds: .min), 0),
-    ])
-    func anyDurationIsClamped(duration: Duration, expected: Double) {
-        #expect(duration.clampedToClock == .seconds(expected))
-    }
 }
