@@ -146,7 +146,7 @@ final class Broadcast<Value: Sendable>: Sendable {
 extension Request {
     /// Returns the broadcast of one kind of event, creating it on first use. The broadcast ends with the request.
     ///
-    /// - Parameter last: Returns the most recent value that was sent before the broadcast existed, or nil if there is none.
+    /// - Parameter last: Returns the most recent value that was sent before the broadcast existed, or nil if nothing was sent.
     func broadcast<Value>(
         _ kind: ReferenceWritableKeyPath<Observers, Broadcast<Value>?>,
         after last: (inout RequestState) -> Value? = { _ in nil }
