@@ -40,7 +40,7 @@ final class CurlPool {
 
     init?(
         number: UInt32, share: CurlShare, purpose: CurlPools.Purpose, security: ConnectionSecurity?, poller: Poller,
-        configuration: CurlTransport.Configuration, tls: TLSSettings
+        configuration: ConnectionConfiguration, tls: TLSSettings
     ) {
         guard let multi = curl_multi_init() else { return nil }
         self.number = number
@@ -115,7 +115,7 @@ final class CurlPool {
 
     // MARK: Options that need the pool
 
-    func setShared(_ options: CurlOptions) throws(CurlOptions.Failure) {
+    func setShared(_ options: CurlOptions) throws(Fault) {
         let context = Unmanaged.passUnretained(self).toOpaque()
         try options.set(CURLOPT_SHARE, pointer: share.raw)
         try options.set(CURLOPT_MAXAGE_CONN, maximumIdleSeconds)
@@ -131,11 +131,11 @@ final class CurlPool {
 
     func setSecurity(
         _ handle: EasyHandle, _ minimumVersion: ExchangeOptions.TLSVersion
-    ) throws(CurlOptions.Failure) {
+    ) throws(Fault) {
         try tls.apply(to: handle, minimumVersion, security)
     }
 
-    func setRoute(_ route: ConnectionRoute, _ options: CurlOptions) throws(CurlOptions.Failure) {
+    func setRoute(_ route: ConnectionRoute, _ options: CurlOptions) throws(Fault) {
         try route.apply(to: options, tls.authorities.file?.path)
     }
 

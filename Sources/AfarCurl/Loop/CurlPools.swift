@@ -1,4 +1,5 @@
 import AfarTransport
+import Foundation
 
 /// The pools of a loop. Connections that libcurl would mistake for each other belong to separate pools: see ``Purpose``.
 struct CurlPools {
@@ -13,7 +14,7 @@ struct CurlPools {
     }
 
     private let poller: Poller
-    private let configuration: CurlTransport.Configuration
+    private let configuration: ConnectionConfiguration
     private let tls: TLSSettings
     /// The pools by number. Pools that aren't in ``current`` are retired and still have running transfers.
     private var numbered: [CurlPool?] = []
@@ -25,7 +26,7 @@ struct CurlPools {
 
     private static let second: UInt64 = 1_000_000_000
 
-    init(poller: Poller, configuration: CurlTransport.Configuration, tls: TLSSettings) {
+    init(poller: Poller, configuration: ConnectionConfiguration, tls: TLSSettings) {
         self.poller = poller
         self.configuration = configuration
         self.tls = tls
@@ -130,4 +131,9 @@ struct CurlPools {
             nextSweep = min(nextSweep, now + Self.second)
         }
     }
+}
+
+extension ConnectionConfiguration {
+    /// The idle time in whole seconds, limited to what libcurl accepts.
+    var maximumIdleSeconds: Int { maximumIdleTime > 0 ? Int(min(maximumIdleTime.rounded(.up), 1_000_000_000)) : 0 }
 }

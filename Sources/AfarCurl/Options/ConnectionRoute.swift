@@ -63,7 +63,7 @@ struct ConnectionRoute: Equatable {
     var needsLookup: Bool { proxy != nil || !connectTo.isEmpty }
 
     /// Sets libcurl's options for the route.
-    func apply(to options: CurlOptions, _ certificateBundle: String?) throws(CurlOptions.Failure) {
+    func apply(to options: CurlOptions, _ certificateBundle: String?) throws(Fault) {
         if let unixSocket {
             // libcurl describes all connections over Unix sockets alike, so they can't be distinguished.
             try options.set(CURLOPT_UNIX_SOCKET_PATH, unixSocket)
@@ -113,7 +113,7 @@ final class RouteLists {
         self.proxyFields = StringList(fields: proxyFields)
     }
 
-    func apply(to options: CurlOptions) throws(CurlOptions.Failure) {
+    func apply(to options: CurlOptions) throws(Fault) {
         try options.set(CURLOPT_CONNECT_TO, connectTo)
         try options.set(CURLOPT_PROXYHEADER, proxyFields)
     }

@@ -33,7 +33,7 @@ final class Handshake {
         }
 
         /// Sets libcurl's callback. The handle must retain this object.
-        func apply(to options: CurlOptions) throws(CurlOptions.Failure) {
+        func apply(to options: CurlOptions) throws(Fault) {
             let code = afar_set_ssl_context_function(
                 options.easy,
                 { _, settings, context in
@@ -83,6 +83,6 @@ final class Handshake {
             return false
         }
     #else
-        func apply(to options: CurlOptions) throws(CurlOptions.Failure) {}
+        func apply(to options: CurlOptions) throws(Fault) {}
     #endif
 }

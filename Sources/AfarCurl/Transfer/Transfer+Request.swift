@@ -12,7 +12,7 @@ extension Transfer {
     /// The maximum number of requests for one authentication. Kerberos needs one or two, and NTLM needs two.
     private static let authenticationLimit = 8
 
-    func configure(_ handle: EasyHandle, pool: CurlPool) throws {
+    func configure(_ handle: EasyHandle, pool: CurlPool) throws(Fault) {
         let options = CurlOptions(easy: handle.raw)
         handle.transfer = self
         let body = try sendableBody()
@@ -54,7 +54,7 @@ extension Transfer {
     }
 
     /// Returns the body to send. If libcurl reads the body later, this method also opens it and stores it in `feed`.
-    private func sendableBody() throws -> RequestBody {
+    private func sendableBody() throws(Fault) -> RequestBody {
         // The plan permits only an empty body for HEAD.
         guard plan.method != .head else { return .none }
         guard feed == nil else { return exchange.body }
@@ -63,7 +63,7 @@ extension Transfer {
         case .data(let data): if data.count > 64 * 1024 { feed = BodyFeed(data: data) }
         case .file(let url): feed = try BodyFeed(file: url)
         case .stream(let stream):
-            let pump = BodyPump(onReady: { [loop] in loop.post(.bodyReady(self)) })
+            let pump = BodyPump { self.post(.bodyReady) }
             feed = BodyFeed(pump: pump, length: stream.length)
             startPump = { pump.start(stream) }
         }
@@ -157,7 +157,7 @@ extension Transfer {
         guard state.connect(at: loop.now) else { return }
         loop.noteDeadline(of: self)
         // libcurl can't be paused inside its own callback.
-        if state.isSuspended { loop.post(.suspensionChanged(self)) }
+        if state.isSuspended { post(.suspensionChanged) }
     }
 
     // MARK: Sending again
@@ -243,7 +243,7 @@ extension CurlOptions {
     ///
     /// Despite these options, libcurl leaves the connection open between the authentication messages, and closes it after the
     /// last response.
-    fileprivate func setAuthentication(_ authentication: ConnectionAuthentication) throws(Failure) {
+    fileprivate func setAuthentication(_ authentication: ConnectionAuthentication) throws(Fault) {
         let scheme =
             switch authentication.scheme {
             case .negotiate: afar_auth_negotiate()

@@ -19,7 +19,7 @@ final class ConnectionAttempt: @unchecked Sendable {
             (self.descriptor, self.address, self.attempt) = (descriptor, address, attempt)
         }
 
-        func update(_ event: Poller.Event) { if event.isWritable { attempt.update(self) } }
+        func update(_ event: SocketEvent) { if event.isWritable { attempt.update(self) } }
 
         func takeTurn() {}
     }
@@ -41,8 +41,6 @@ final class ConnectionAttempt: @unchecked Sendable {
     private static let retryDelay: UInt64 = 10_000_000
 
     let key: ConnectionKey
-    /// The index in the engine's list; nil after the attempt has ended.
-    var index: Int?
     private unowned let engine: HTTPEngine
     /// When the attempt times out, even if requests are still waiting for it.
     let deadline: UInt64
