@@ -50,13 +50,7 @@ struct MessageFraming {
 
 /// The fields that determine the framing and the connection's persistence. Other fields are ignored.
 struct FramingFields {
-    private enum Kind {
-        case contentLength
-        case transferEncoding
-        case connection
-        case keepAlive
-        case other
-    }
+    private enum Kind { case contentLength, transferEncoding, connection, keepAlive, other }
 
     private(set) var contentLength: Int64?
     /// Why the `Content-Length` is invalid; nil if it is valid.

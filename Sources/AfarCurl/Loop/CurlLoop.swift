@@ -414,7 +414,7 @@ final class CurlLoop: TransportLoop, @unchecked Sendable {
             transfer.lookup = .none
             lookupLimiter.abandon()
         } else if !isDone, transfer.attempt.start != nil, transfer.mustBeReadToItsEnd,
-            socket.map({ pool.hasEnded($0) }) != true
+            socket.map({ pool.connections.hasEnded($0) }) != true
         {
             handle.discard()
         } else {
@@ -442,13 +442,13 @@ final class CurlLoop: TransportLoop, @unchecked Sendable {
     // MARK: Statistics
 
     private var connectionCounts: [ConnectionStatistics.Host] {
-        let connections = Dictionary(grouping: pools.all.flatMap(\.connected), by: \.host)
+        let connections = Dictionary(grouping: pools.all.flatMap(\.connections.connected), by: \.host)
         let unconnected = transfers.filter { $0.attempt.openedSocket == nil && $0.attempt.socket == nil }
         let waiting = Dictionary(grouping: unconnected, by: \.plan.host)
         return Set(connections.keys).union(waiting.keys).map { host in
             let idle = connections[host]?.count(where: \.isIdle) ?? 0
             return ConnectionStatistics.Host(
-                origin: RequestPlan.origin(ofHost: host), idle: idle, inUse: (connections[host]?.count ?? 0) - idle,
+                origin: host, idle: idle, inUse: (connections[host]?.count ?? 0) - idle,
                 waiting: waiting[host]?.count ?? 0)
         }
     }

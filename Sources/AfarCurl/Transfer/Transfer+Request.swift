@@ -29,9 +29,8 @@ extension Transfer {
             try options.set(CURLOPT_FRESH_CONNECT, 1)
             try options.set(CURLOPT_FORBID_REUSE, 1)
         }
-        if plan.isSecure { try pool.setSecurity(handle, exchange.options.minimumTLSVersion) }
-        if let route = plan.route { try pool.setRoute(route, options) }
-        try plan.routeLists?.apply(to: options)
+        if plan.isSecure { try pool.tls.apply(to: handle, exchange.options.minimumTLSVersion, pool.security) }
+        try plan.route?.apply(to: options, pool.tls.authorities.file?.path)
         // libcurl divides this time among the addresses. The loop's own timeout must expire first. Otherwise, the limiter
         // wouldn't count a lookup that continues after the transfer has ended.
         try options.set(
@@ -149,7 +148,7 @@ extension Transfer {
     private func undecided(_ chain: PresentedChain) -> Fault {
         Fault(
             .certificateUntrusted, "the server's certificates have not been evaluated",
-            underlying: attempt.pool.map { UndecidedTrust(chain, authorities: $0.authorities) })
+            underlying: attempt.pool.map { UndecidedTrust(chain, authorities: $0.tls.authorities) })
     }
 
     func connectionEstablished() {
