@@ -78,7 +78,7 @@ let libraries: [Target] = [
     .library("AfarHTTP1", ["AfarTransport", .httpTypes]),
     .library(
         "AfarCurl",
-        ["AfarHTTP1", "AfarTransport", "AfarTrust", "CEpoll", "CLibcurl", .onLinux("COpenSSL"), .httpTypes]),
+        ["AfarHTTP1", "AfarTransport", "AfarTrust", "CEpoll", "CLibcurl", "COpenSSL", .httpTypes]),
     .library("AfarHTTP", ["AfarHTTP1", "AfarTransport", "AfarTrust", "CEpoll", "COpenSSL", .httpTypes]),
     .library("AfarURLSession", ["AfarTransport", .httpTypes]),
     .library("AfarLogging", ["AfarCore", .swiftLog], packageAccess: false),

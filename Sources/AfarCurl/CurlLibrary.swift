@@ -1,9 +1,5 @@
 import CLibcurl
-import Foundation
-
-#if canImport(COpenSSL)
-    import COpenSSL
-#endif
+import COpenSSL
 
 /// The version of libcurl that this process uses, and its features. libcurl is initialized once.
 struct CurlLibrary {
@@ -22,8 +18,6 @@ struct CurlLibrary {
     let reusesPlainHTTP2: Bool
     /// Whether libcurl supports both NTLM and Negotiate (through GSS-API).
     let authenticatesConnections: Bool
-    /// The default file of trusted certificates.
-    let certificateBundle: URL?
     /// Whether libcurl uses OpenSSL, which Afar needs to read certificates.
     let isOnOpenSSL: Bool
     /// Whether libcurl and Afar use the same OpenSSL. If the process contains two versions, Afar must not pass libcurl's
@@ -33,45 +27,24 @@ struct CurlLibrary {
     private init() {
         // libcurl counts the calls. There is no matching cleanup call, because other code may use libcurl.
         curl_global_init(Int(CURL_GLOBAL_DEFAULT))
-        guard let info = curl_version_info(CURLversion(CURLVERSION_LAST.rawValue - 1))?.pointee else {
-            version = "unknown"
-            authenticatesConnections = false
-            certificateBundle = nil
-            isOnOpenSSL = false
-            sharesOpenSSL = false
-            (supportsHTTP2, supportsHTTP3, pausesStreams) = (false, false, false)
-            (sendsBodiesOverHTTP2, reusesPlainHTTP2) = (false, false)
-            return
-        }
-        version = String(cString: info.version)
+        let info = curl_version_info(CURLversion(CURLVERSION_LAST.rawValue - 1))?.pointee
+        let (features, number) = (info?.features ?? 0, info?.version_num ?? 0)
+        version = info?.version.map { String(cString: $0) } ?? "unknown"
         let schemes = CURL_VERSION_NTLM | CURL_VERSION_SPNEGO
-        authenticatesConnections = info.features & schemes == schemes
-        certificateBundle = Self.certificateBundle()
-        let secureLibrary = info.ssl_version.map { String(cString: $0) } ?? ""
+        authenticatesConnections = features & schemes == schemes
+        let secureLibrary = info?.ssl_version.map { String(cString: $0) } ?? ""
         isOnOpenSSL = secureLibrary.hasPrefix("OpenSSL/")
         sharesOpenSSL = secureLibrary == Self.openSSL
         // Only OpenSSL reports the protocol that a handshake has chosen (ALPN).
-        supportsHTTP2 = isOnOpenSSL && info.features & CURL_VERSION_HTTP2 != 0
-        supportsHTTP3 = info.features & CURL_VERSION_HTTP3 != 0
-        pausesStreams = info.version_num >= 0x08_11_00
-        sendsBodiesOverHTTP2 = info.version_num >= 0x08_01_00
-        reusesPlainHTTP2 = info.version_num >= 0x08_00_00
+        supportsHTTP2 = isOnOpenSSL && features & CURL_VERSION_HTTP2 != 0
+        supportsHTTP3 = features & CURL_VERSION_HTTP3 != 0
+        pausesStreams = number >= 0x08_11_00
+        sendsBodiesOverHTTP2 = number >= 0x08_01_00
+        reusesPlainHTTP2 = number >= 0x08_00_00
     }
 
     /// The version of the OpenSSL that Afar uses, in libcurl's form.
     private static var openSSL: String? {
-        #if canImport(COpenSSL)
-            OpenSSL_version(OPENSSL_VERSION_STRING).map { "OpenSSL/" + String(cString: $0) }
-        #else
-            nil
-        #endif
-    }
-
-    private static func certificateBundle() -> URL? {
-        guard let easy = curl_easy_init() else { return nil }
-        defer { curl_easy_cleanup(easy) }
-        var path: UnsafePointer<CChar>?
-        guard afar_get_string(easy, CURLINFO_CAINFO, &path) == CURLE_OK, let path else { return nil }
-        return URL(filePath: String(cString: path))
+        OpenSSL_version(OPENSSL_VERSION_STRING).map { "OpenSSL/" + String(cString: $0) }
     }
 }

@@ -13,6 +13,9 @@ import HTTPTypes
 /// section 9.3.1). Afar permits this only for idempotent methods (RFC 9110, section 9.2.2). ``TransactionMetrics/resendCount``
 /// counts how often this happened. A POST request fails with ``TransportError/Code-swift.struct/connectionLost``.
 public final class CurlTransport: CallbackTransport {
+    /// The settings for all exchanges of the transport.
+    public typealias Configuration = ConnectionConfiguration
+
     private let tls: TLSSettings
     private let loops: LoopGroup
     /// The features of this transport.
@@ -34,7 +37,7 @@ public final class CurlTransport: CallbackTransport {
         if library.supportsHTTP3 { features.insert(.http3) }
         if library.isOnOpenSSL { features.formUnion([.serverTrust, .clientIdentity]) }
         capabilities = TransportCapabilities(name: "curl", features: features, contentCodings: ContentDecoder.codings)
-        let tls = TLSSettings(configuration)
+        let tls = configuration.makeTLSSettings()
         self.tls = tls
         loops = LoopGroup(count: configuration.maximumThreads) {
             try CurlLoop(configuration: configuration.forOneThread, tls: tls)
@@ -46,13 +49,15 @@ public final class CurlTransport: CallbackTransport {
     /// - Throws: A ``TransportError``, for example if the exchange requires a feature that this transport doesn't have.
     public func prepare(_ hop: Hop) throws -> any PreparedExchange {
         try capabilities.check(hop.exchange)
-        if hop.exchange.request.scheme == "https" { try tls.check(url: hop.exchange.url) }
+        if hop.exchange.request.scheme == "https" {
+            do throws(Fault) { try tls.check() } catch { throw hop.failure(error) }
+        }
         let plan = try RequestPlan(hop)
         guard let loop = try loops.loop(forHost: plan.host, url: hop.exchange.url) as? CurlLoop else {
             throw hop.failure(.outOfResources, "the transport could not start")
         }
         let transfer = Transfer(hop, plan, loop: loop)
-        if case .stream = hop.exchange.delivery { transfer.streamOwner = self }
+        if case .stream = hop.exchange.delivery { transfer.owner = self }
         return transfer
     }
 
@@ -64,21 +69,10 @@ public final class CurlTransport: CallbackTransport {
     /// doesn't access the network.
     public var connectionStatistics: ConnectionStatistics? { get async { await loops.connectionStatistics } }
 
-    /// Runs tasks on the thread that drives the connections.
+    /// Runs tasks on the thread that drives the connections, so their requests and responses don't switch threads.
     ///
-    /// ```swift
-    /// try await withTaskExecutorPreference(transport.taskExecutor) {
-    ///     try await session.request("https://example.com/").serializingData().value
-    /// }
-    /// ```
-    ///
-    /// Requests from these tasks, and their responses, don't switch threads: sequential requests take about half the processor
-    /// time. While a task computes, or validates and serializes a response that it awaits, the connections of this thread make no
-    /// progress. Use the executor for tasks that mostly wait. **Never block in a task on this executor**: a semaphore that waits
-    /// for a request of this transport waits forever.
-    ///
-    /// Set ``Configuration/maximumThreads`` to 1. If there are several threads, the tasks run on the first thread, and this
-    /// thread serves only some of the hosts. The executor retains the transport.
+    /// **Never block in a task on this executor**: a semaphore that waits for a request of this transport waits forever. Set
+    /// ``ConnectionConfiguration/maximumThreads`` to 1, because the tasks run on the first thread. The executor retains the transport.
     ///
     /// - Throws: A ``TransportError`` with the code ``TransportError/Code-swift.struct/outOfResources`` if there is no thread.
     public var taskExecutor: any TaskExecutor { get throws { try loops.taskExecutor(of: self) } }

@@ -36,7 +36,7 @@ struct ChunkedBody {
     /// - Parameter lines: Receives the trailer section.
     mutating func next(
         in bytes: UnsafeRawBufferPointer, at offset: inout Int, lines: inout HeadLines
-    ) throws(HTTP1Error) -> Range<Int>? {
+    ) throws(Fault) -> Range<Int>? {
         while offset < bytes.count {
             switch state {
             case .data(let remaining):
@@ -56,7 +56,7 @@ struct ChunkedBody {
     }
 
     /// Parses a byte of the framing.
-    private mutating func take(_ byte: UInt8) throws(HTTP1Error) {
+    private mutating func take(_ byte: UInt8) throws(Fault) {
         switch (state, byte) {
         case (.size(let size, let digitCount), _):
             guard let digit = byte.hexDigitValue else {
@@ -84,7 +84,7 @@ struct ChunkedBody {
         }
     }
 
-    private mutating func endSize(_ size: Int64, _ byte: UInt8) throws(HTTP1Error) {
+    private mutating func endSize(_ size: Int64, _ byte: UInt8) throws(Fault) {
         switch byte {
         case 0x0D: state = .sizeLineFeed(size)
         case 0x0A:
@@ -103,7 +103,7 @@ struct ChunkedBody {
         state = size == 0 ? .trailers : .data(remaining: size)
     }
 
-    private mutating func countOverhead() throws(HTTP1Error) {
+    private mutating func countOverhead() throws(Fault) {
         overhead += 1
         guard overhead <= Self.overheadLimit else {
             throw .malformed("the chunk extensions exceed the chunks by \(Self.overheadLimit) bytes")

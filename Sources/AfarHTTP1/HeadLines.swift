@@ -33,7 +33,7 @@ struct HeadLines {
     /// Adds bytes up to the blank line that ends the section.
     ///
     /// - Returns: Whether the section is complete.
-    mutating func append(_ input: UnsafeRawBufferPointer, from offset: inout Int) throws(HTTP1Error) -> Bool {
+    mutating func append(_ input: UnsafeRawBufferPointer, from offset: inout Int) throws(Fault) -> Bool {
         while offset < input.count {
             let rest = UnsafeRawBufferPointer(rebasing: input[offset...])
             let lineEnd = rest.firstIndex(of: 0x0A, before: rest.count)
@@ -42,7 +42,7 @@ struct HeadLines {
             if lineStart == 0, !isTrailer { try checkPrefix(rest[..<min(count, max(0, maximumBytes - byteCount))]) }
             byteCount += count
             guard byteCount <= maximumBytes else {
-                throw HTTP1Error(.headTooLarge, "the response's head exceeds \(maximumBytes) bytes")
+                throw Fault(.headTooLarge, "the response's head exceeds \(maximumBytes) bytes")
             }
             if bytes.isEmpty { bytes.reserveCapacity(512) }
             bytes.append(contentsOf: rest[..<count])
@@ -56,7 +56,7 @@ struct HeadLines {
     var hasStatusLine: Bool { statusLine != nil }
 
     /// Returns the complete head, and prepares for the lines of another head or the trailer section.
-    mutating func takeHead(url: String) throws(HTTP1Error) -> (ResponseHead, FramingFields) {
+    mutating func takeHead(url: String) throws(Fault) -> (ResponseHead, FramingFields) {
         guard let statusLine else { throw .malformed("the status line is missing") }
         let head = ResponseHead(
             status: statusLine.status, httpVersion: statusLine.version, raw: RawHead(bytes: bytes), url: url)
@@ -75,7 +75,7 @@ struct HeadLines {
     }
 
     /// Rejects a response that isn't HTTP/1, such as an HTTP/0.9 response, as soon as its first bytes show this.
-    private func checkPrefix(_ next: Slice<UnsafeRawBufferPointer>) throws(HTTP1Error) {
+    private func checkPrefix(_ next: Slice<UnsafeRawBufferPointer>) throws(Fault) {
         guard bytes.count < Self.prefix.count else { return }
         let start = bytes + next.prefix(Self.prefix.count - bytes.count)
         guard start.elementsEqual(Self.prefix.prefix(start.count)) else { throw StatusLine.malformed(start) }
@@ -84,7 +84,7 @@ struct HeadLines {
     /// Checks the line that has just been completed.
     ///
     /// - Returns: Whether it is the blank line that ends the section.
-    private mutating func completeLine() throws(HTTP1Error) -> Bool {
+    private mutating func completeLine() throws(Fault) -> Bool {
         var end = bytes.count - 1
         if end > lineStart, bytes[end - 1] == 0x0D { end -= 1 }
         let line = lineStart..<end
@@ -95,13 +95,13 @@ struct HeadLines {
         // This is a copy because `self` changes while the bytes are read.
         let bytes = bytes
         try bytes.withUnsafeBytes { bytes in
-            Result { () throws(HTTP1Error) in try check(UnsafeRawBufferPointer(rebasing: bytes[line])) }
+            Result { () throws(Fault) in try check(UnsafeRawBufferPointer(rebasing: bytes[line])) }
         }.get()
         lineStart = bytes.count
         return false
     }
 
-    private mutating func check(_ line: UnsafeRawBufferPointer) throws(HTTP1Error) {
+    private mutating func check(_ line: UnsafeRawBufferPointer) throws(Fault) {
         if line.firstIndex(of: 0x0D, before: line.count) != nil { fields.noteAmbiguity() }
         guard line[0] != 0x0D else {
             throw .malformed("a line begins with CR, but isn't empty (RFC 9112, section 2.2)")
@@ -113,7 +113,7 @@ struct HeadLines {
         statusLine = try StatusLine(line, allowsLaterVersions: allowsLaterVersions)
     }
 
-    private mutating func noteField(_ line: UnsafeRawBufferPointer) throws(HTTP1Error) {
+    private mutating func noteField(_ line: UnsafeRawBufferPointer) throws(Fault) {
         guard line[0] != 0x20, line[0] != 0x09 else {
             guard fieldCount > 0 else {
                 throw .malformed("white space precedes the first field (RFC 9112, section 2.2)")
@@ -122,11 +122,11 @@ struct HeadLines {
             return
         }
         guard let colon = line.firstIndex(of: 0x3A, before: line.count) else {
-            throw .malformed("a field has no colon: \(HTTP1Error.quoted(line))")
+            throw .malformed("a field has no colon: \(Fault.quoted(line))")
         }
         fieldCount += 1
         guard fieldCount <= maximumFields else {
-            throw HTTP1Error(.headTooLarge, "the response's head has more than \(maximumFields) fields")
+            throw Fault(.headTooLarge, "the response's head has more than \(maximumFields) fields")
         }
         if isTrailer { return }
         guard colon > 0 else { return fields.noteAmbiguity() }
@@ -143,7 +143,7 @@ struct StatusLine {
     /// Parses the version, a space, and exactly three digits. A reason can follow.
     ///
     /// - Parameter allowsLaterVersions: Whether `HTTP/2` and `HTTP/3` are accepted.
-    init(_ line: UnsafeRawBufferPointer, allowsLaterVersions: Bool) throws(HTTP1Error) {
+    init(_ line: UnsafeRawBufferPointer, allowsLaterVersions: Bool) throws(Fault) {
         let isLater =
             allowsLaterVersions && (line.starts(with: "HTTP/2 ".utf8) || line.starts(with: "HTTP/3 ".utf8))
         let space = isLater ? 6 : 8
@@ -156,12 +156,15 @@ struct StatusLine {
         status = line[(space + 1)..<end].reduce(0) { $0 * 10 + Int($1 - 0x30) }
     }
 
-    static func malformed(_ line: some Collection<UInt8>) -> HTTP1Error {
-        .malformed("not a status line: \(HTTP1Error.quoted(line))")
+    static func malformed(_ line: some Collection<UInt8>) -> Fault {
+        .malformed("not a status line: \(Fault.quoted(line))")
     }
 }
 
-extension HTTP1Error {
+extension Fault {
+    /// Creates the fault of an invalid response. The connection can't be reused.
+    static func malformed(_ message: String) -> Fault { Fault(.malformedResponse, message) }
+
     /// Returns the first bytes as text, without control characters.
     static func quoted(_ bytes: some Collection<UInt8>) -> String {
         let text = String(decoding: bytes.prefix(60), as: UTF8.self)

@@ -17,7 +17,7 @@ struct MessageFraming {
     let isPersistent: Bool
     let keepAliveTimeout: Int?
 
-    init(of head: ResponseHead, _ fields: FramingFields, to method: HTTPRequest.Method) throws(HTTP1Error) {
+    init(of head: ResponseHead, _ fields: FramingFields, to method: HTTPRequest.Method) throws(Fault) {
         let isTunnel = head.status == 101 || method == .connect && (200..<300).contains(head.status)
         // A tunnel has no length, regardless of the fields (RFC 9110, section 9.3.6).
         if !isTunnel, let error = fields.lengthError { throw error }
@@ -33,7 +33,7 @@ struct MessageFraming {
         if body == .chunked, !isChunked {
             throw .malformed(
                 "the response has a Transfer-Encoding other than chunked: "
-                    + HTTP1Error.quoted(fields.transferCodings.joined(separator: ", ").utf8))
+                    + Fault.quoted(fields.transferCodings.joined(separator: ", ").utf8))
         }
         let isHTTP10 = head.httpVersion == "HTTP/1.0"
         // Other recipients could determine a different end of this message (sections 6.1 and 6.3).
@@ -50,17 +50,11 @@ struct MessageFraming {
 
 /// The fields that determine the framing and the connection's persistence. Other fields are ignored.
 struct FramingFields {
-    private enum Kind {
-        case contentLength
-        case transferEncoding
-        case connection
-        case keepAlive
-        case other
-    }
+    private enum Kind { case contentLength, transferEncoding, connection, keepAlive, other }
 
     private(set) var contentLength: Int64?
     /// Why the `Content-Length` is invalid; nil if it is valid.
-    private(set) var lengthError: HTTP1Error?
+    private(set) var lengthError: Fault?
     private(set) var hasTransferEncoding = false
     /// The transfer codings in lowercase, in order, without `identity`.
     private(set) var transferCodings: [String] = []
@@ -78,7 +72,7 @@ struct FramingFields {
 
     mutating func noteAmbiguity() { isAmbiguous = true }
 
-    mutating func note(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(HTTP1Error) {
+    mutating func note(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(Fault) {
         let bareName = UnsafeRawBufferPointer(rebasing: Self.trimmed(name[...]))
         let kind = Self.kind(of: bareName)
         last = kind
@@ -87,7 +81,7 @@ struct FramingFields {
             // the framing.
             guard kind != .contentLength, kind != .transferEncoding else {
                 throw .malformed(
-                    "white space precedes a field's colon (RFC 9112, section 5.1): \(HTTP1Error.quoted(name))")
+                    "white space precedes a field's colon (RFC 9112, section 5.1): \(Fault.quoted(name))")
             }
             return isAmbiguous = true
         }
@@ -111,7 +105,7 @@ struct FramingFields {
     }
 
     /// Records a line that begins with whitespace and continues the last field (RFC 9112, section 5.2).
-    mutating func continueLast() throws(HTTP1Error) {
+    mutating func continueLast() throws(Fault) {
         guard last != .contentLength, last != .transferEncoding else {
             throw .malformed("a Content-Length or Transfer-Encoding continues on another line (RFC 9112, section 5.2)")
         }
@@ -138,7 +132,7 @@ struct FramingFields {
                 let number = Int64(String(decoding: digits, as: UTF8.self))
             else {
                 lengthError = .malformed(
-                    "the response's Content-Length is not a number: \(HTTP1Error.quoted(Self.trimmed(value[...])))")
+                    "the response's Content-Length is not a number: \(Fault.quoted(Self.trimmed(value[...])))")
                 return
             }
             if let contentLength, contentLength != number {

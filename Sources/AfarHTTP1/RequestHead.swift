@@ -1,4 +1,4 @@
-import AfarTransport
+package import AfarTransport
 package import HTTPTypes
 
 /// The bytes of an HTTP/1.1 request's head (RFC 9112, sections 3 and 5).
@@ -43,14 +43,14 @@ package struct RequestHead {
     package init(
         _ request: HTTPRequest, defaultFields: HTTPFields = HTTPFields(), target form: TargetForm = .origin,
         body: BodyFraming = .none
-    ) throws(HTTP1Error) {
+    ) throws(Fault) {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(512)
         func append(_ text: String) { bytes.append(contentsOf: text.utf8) }
 
         method = request.method
         guard method.rawValue.isHTTPToken else {
-            throw HTTP1Error(.invalidUse, "the method \(method.rawValue.debugDescription) is not a token")
+            throw Fault(.invalidUse, "the method \(method.rawValue.debugDescription) is not a token")
         }
         append("\(method.rawValue) \(try Self.target(of: request, form)) HTTP/1.1\r\n")
 
@@ -70,7 +70,7 @@ package struct RequestHead {
         switch body {
         case .chunked: append("Transfer-Encoding: chunked\r\n")
         case .length(let length):
-            guard length >= 0 else { throw HTTP1Error(.invalidUse, "the body's length is negative") }
+            guard length >= 0 else { throw Fault(.invalidUse, "the body's length is negative") }
             append("Content-Length: \(length)\r\n")
         case .none:
             if request.method.expectsContent { append("Content-Length: 0\r\n") }
@@ -83,23 +83,23 @@ package struct RequestHead {
     }
 
     /// The request target (RFC 9112, section 3.2).
-    private static func target(of request: HTTPRequest, _ form: TargetForm) throws(HTTP1Error) -> String {
+    private static func target(of request: HTTPRequest, _ form: TargetForm) throws(Fault) -> String {
         let authority = request.authority ?? ""
         // Only an address in brackets can contain a percent sign. It begins the zone.
         let isBracketed = authority.utf8.first == UInt8(ascii: "[")
         guard !authority.isEmpty,
             authority.allBytes({ $0.isAllowedInAuthority && (isBracketed || $0 != UInt8(ascii: "%")) })
         else {
-            throw HTTP1Error(.invalidURL, "the host is empty, or has characters that can't be in a host")
+            throw Fault(.invalidURL, "the host is empty, or has characters that can't be in a host")
         }
         guard (form == .authority) == (request.method == .connect) else {
-            throw HTTP1Error(.invalidUse, "only CONNECT has a host and port as its target")
+            throw Fault(.invalidUse, "only CONNECT has a host and port as its target")
         }
         if form == .authority {
             guard let colon = authority.utf8.lastIndex(of: UInt8(ascii: ":")),
                 authority.utf8[colon...].dropFirst().allSatisfy(\.isDigit),
                 authority.utf8.last != UInt8(ascii: ":")
-            else { throw HTTP1Error(.invalidURL, "the target of CONNECT has no port") }
+            else { throw Fault(.invalidURL, "the target of CONNECT has no port") }
             return authority.withoutZone
         }
         let path = request.path ?? "/"
@@ -108,12 +108,12 @@ package struct RequestHead {
         guard path.utf8.first == UInt8(ascii: "/") || isForServer,
             path.allBytes({ $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "#") })
         else {
-            throw HTTP1Error(
+            throw Fault(
                 .invalidURL, "the path doesn't begin with a slash, or has characters that can't be in a request target")
         }
         guard form == .absolute else { return path }
         guard let scheme = request.scheme, scheme == "http" || scheme == "https" else {
-            throw HTTP1Error(.invalidURL, "the scheme is neither http nor https")
+            throw Fault(.invalidURL, "the scheme is neither http nor https")
         }
         return "\(scheme)://\(authority.withoutZone)\(isForServer ? "" : path)"
     }
@@ -123,23 +123,6 @@ extension HTTPField.Name {
     fileprivate var isHost: Bool { canonicalName == "host" }
 
     fileprivate var isWrittenSeparately: Bool { isHost || self == .contentLength || self == .transferEncoding }
-}
-
-/// The chunked transfer coding of a request's body (RFC 9112, section 7.1).
-package enum ChunkedCoding {
-    /// Returns the line before a chunk's data, including CRLF; nil if there is no data, because an empty chunk would end the body.
-    package static func sizeLine(for byteCount: Int) -> [UInt8]? {
-        byteCount > 0 ? Array("\(String(byteCount, radix: 16))\r\n".utf8) : nil
-    }
-
-    /// Returns the last chunk and the trailer section, without forbidden trailers.
-    package static func end(trailers: HTTPFields = HTTPFields()) -> [UInt8] {
-        var bytes = Array("0\r\n".utf8)
-        for field in trailers where !field.name.isForbiddenInTrailers {
-            bytes.append(field)
-        }
-        return bytes + [0x0D, 0x0A]
-    }
 }
 
 extension [UInt8] {

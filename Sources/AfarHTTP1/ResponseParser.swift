@@ -44,15 +44,6 @@ package struct ResponseParser: ~Copyable {
         }
     }
 
-    /// The length of the response's body, before content codings are decoded.
-    package enum BodyLength: Equatable {
-        /// There is no body, as in a response to HEAD.
-        case none
-        case exact(Int64)
-        /// The body is chunked, or extends to the end of the connection.
-        case unknown
-    }
-
     private enum State {
         case head
         case body(remaining: Int64)
@@ -61,7 +52,7 @@ package struct ResponseParser: ~Copyable {
         /// The last byte has been parsed, but ``Event/end`` hasn't been returned.
         case complete
         case ended
-        case failed(HTTP1Error)
+        case failed(Fault)
     }
 
     private let request: Request
@@ -94,13 +85,13 @@ package struct ResponseParser: ~Copyable {
     /// The fields of the trailer section (RFC 9112, section 7.1.2), except those that are forbidden there.
     package var trailers: HTTPFields { lines.trailerFields }
 
-    /// The length of the body; nil before the head.
-    package var bodyLength: BodyLength? {
+    /// The length of the body before content codings are decoded; nil before the head, and if the body is chunked or extends to the
+    /// end of the connection.
+    package var declaredLength: Int64? {
         switch framing?.body {
-        case nil: nil
-        case .some(.none), .tunnel: BodyLength.none
-        case .length(let length): .exact(length)
-        case .chunked, .untilClose: .unknown
+        case .some(.none), .tunnel: 0
+        case .length(let length): length
+        case .chunked, .untilClose, nil: nil
         }
     }
 
@@ -139,8 +130,8 @@ package struct ResponseParser: ~Copyable {
     ///     result is nil.
     package mutating func next(
         in bytes: UnsafeRawBufferPointer, at offset: inout Int
-    ) throws(HTTP1Error) -> Event? {
-        do throws(HTTP1Error) {
+    ) throws(Fault) -> Event? {
+        do throws(Fault) {
             return try parse(bytes, from: &offset)
         } catch {
             state = .failed(error)
@@ -150,7 +141,7 @@ package struct ResponseParser: ~Copyable {
 
     private mutating func parse(
         _ bytes: UnsafeRawBufferPointer, from offset: inout Int
-    ) throws(HTTP1Error) -> Event? {
+    ) throws(Fault) -> Event? {
         switch state {
         case .failed(let error): throw error
         case .head:
@@ -181,7 +172,7 @@ package struct ResponseParser: ~Copyable {
     }
 
     /// Parses lines of the trailer section. Use this method if other code has decoded the chunks.
-    package mutating func receiveTrailers(_ bytes: UnsafeRawBufferPointer) throws(HTTP1Error) {
+    package mutating func receiveTrailers(_ bytes: UnsafeRawBufferPointer) throws(Fault) {
         var offset = 0
         while try lines.append(bytes, from: &offset) {}
     }
@@ -190,9 +181,9 @@ package struct ResponseParser: ~Copyable {
     ///
     /// - Parameter isClean: Whether the end is authentic: over TLS, whether the server sent `close_notify` (section 9.8).
     /// - Returns: ``Event/end`` if the end of input ends the body; nil if the response has already ended.
-    package mutating func receiveEndOfInput(isClean: Bool) throws(HTTP1Error) -> Event? {
+    package mutating func receiveEndOfInput(isClean: Bool) throws(Fault) -> Event? {
         mustClose = true
-        do throws(HTTP1Error) {
+        do throws(Fault) {
             return try end(isClean: isClean)
         } catch {
             state = .failed(error)
@@ -200,7 +191,7 @@ package struct ResponseParser: ~Copyable {
         }
     }
 
-    private mutating func end(isClean: Bool) throws(HTTP1Error) -> Event? {
+    private mutating func end(isClean: Bool) throws(Fault) -> Event? {
         switch state {
         case .failed(let error): throw error
         case .ended: return nil
@@ -209,7 +200,7 @@ package struct ResponseParser: ~Copyable {
             return .end
         case .bodyUntilClose:
             guard isClean else {
-                throw HTTP1Error(
+                throw Fault(
                     .bodyIncomplete,
                     "the server closed the TCP connection without a TLS alert (close_notify), so the body may be cut off after "
                         + "\(bodyByteCount) bytes")
@@ -219,16 +210,16 @@ package struct ResponseParser: ~Copyable {
         case .head where lines.hasStatusLine:
             throw .malformed("the server closed the connection before the end of the response's head")
         case .head:
-            throw HTTP1Error(
+            throw Fault(
                 .connectionLost,
                 lines.isEmpty
                     ? "the server closed the connection without a response"
                     : "the server closed the connection before the response was complete")
         case .body(let remaining):
-            throw HTTP1Error(
+            throw Fault(
                 .bodyIncomplete, "the connection was closed \(remaining) bytes before the end of the response's body")
         case .chunked:
-            throw HTTP1Error(
+            throw Fault(
                 .bodyIncomplete,
                 "the connection was closed after \(bodyByteCount) bytes of a chunked body, before its last chunk")
         }
@@ -244,7 +235,7 @@ package struct ResponseParser: ~Copyable {
         return offset..<(offset + count)
     }
 
-    private mutating func completeHead() throws(HTTP1Error) -> Event {
+    private mutating func completeHead() throws(Fault) -> Event {
         let (head, fields) = try lines.takeHead(url: request.url)
         guard head.status >= 200 || head.status == 101 else {
             informationalCount += 1

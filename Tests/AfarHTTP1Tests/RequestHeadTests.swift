@@ -46,7 +46,7 @@ struct RequestHeadTests {
             try text(request(.connect, nil, authority: authority), [:], .authority)
                 == "CONNECT [fe80::1]:443 HTTP/1.1\r\nHost: [fe80::1]:443\r\n\r\n")
         for authority in ["trusted.example%25.evil.example", "a]%25b", "a%00b:80"] {
-            #expect(throws: HTTP1Error.self, "\(authority)") { try text(request(authority: authority)) }
+            #expect(throws: Fault.self, "\(authority)") { try text(request(authority: authority)) }
         }
     }
 
@@ -87,9 +87,9 @@ struct RequestHeadTests {
     @Test(arguments: ["/a b", "/a\r\nX: 1", "/a\nb", "/a\0b", "/a\u{7F}b", ""]) func targetsThatEndTooEarly(
         path: String
     ) {
-        #expect(throws: HTTP1Error.self) { try text(request(.get, path)) }
+        #expect(throws: Fault.self) { try text(request(.get, path)) }
         guard !path.isEmpty else { return }
-        #expect(throws: HTTP1Error.self) { try text(request(.get, "/", authority: "example.org" + path)) }
+        #expect(throws: Fault.self) { try text(request(.get, "/", authority: "example.org" + path)) }
     }
 
     /// Targets that another recipient could parse as a different host or as credentials.
@@ -100,26 +100,26 @@ struct RequestHeadTests {
         ("/", "example.org\\x"), ("/", ""),
     ]) func targetsOfOtherHosts(path: String, authority: String) {
         for form in [RequestHead.TargetForm.origin, .absolute] {
-            #expect(throws: HTTP1Error.self) {
+            #expect(throws: Fault.self) {
                 try RequestHead(request(.get, path, authority: authority), target: form)
             }
         }
     }
 
     @Test func mismatchedTargetForms() {
-        #expect(throws: HTTP1Error.self) { try RequestHead(request(.get), target: .authority) }
-        #expect(throws: HTTP1Error.self) {
+        #expect(throws: Fault.self) { try RequestHead(request(.get), target: .authority) }
+        #expect(throws: Fault.self) {
             try RequestHead(request(.connect, nil, authority: "example.org"), target: .authority)
         }
-        #expect(throws: HTTP1Error.self) {
+        #expect(throws: Fault.self) {
             try RequestHead(request(.connect, nil, authority: "example.org:"), target: .authority)
         }
-        #expect(throws: HTTP1Error.self) {
+        #expect(throws: Fault.self) {
             try RequestHead(request(.connect, "/", authority: "example.org:1"), target: .origin)
         }
-        #expect(throws: HTTP1Error.self) { try RequestHead(request(.post), body: .length(-1)) }
+        #expect(throws: Fault.self) { try RequestHead(request(.post), body: .length(-1)) }
         let ftp = HTTPRequest(method: .get, scheme: "ftp", authority: "example.org", path: "/")
-        #expect(throws: HTTP1Error.self) { try RequestHead(ftp, target: .absolute) }
+        #expect(throws: Fault.self) { try RequestHead(ftp, target: .absolute) }
     }
 
     @Test func parserRequirements() throws {
@@ -131,27 +131,5 @@ struct RequestHeadTests {
         #expect(try RequestHead(request(), defaultFields: [.connection: "close"]).closesConnection)
         let parsed = ResponseParser.Request(upgrade, url: "http://example.org/")
         #expect(parsed.requestsUpgrade && !parsed.closesConnection && parsed.method == .get)
-    }
-
-    @Test func chunks() {
-        #expect(ChunkedCoding.sizeLine(for: 255) == Array("ff\r\n".utf8))
-        #expect(ChunkedCoding.sizeLine(for: 0) == nil && ChunkedCoding.sizeLine(for: -1) == nil)
-        #expect(String(decoding: ChunkedCoding.end(), as: UTF8.self) == "0\r\n\r\n")
-        #expect(
-            String(decoding: ChunkedCoding.end(trailers: [.eTag: "x", .contentLength: "5"]), as: UTF8.self)
-                == "0\r\nETag: x\r\n\r\n")
-    }
-
-    /// Chunks encoded by this module can be parsed.
-    @Test func chunksCanBeParsed() {
-        var bytes = Array("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".utf8)
-        for piece in ["a", String(repeating: "b", count: 300)] {
-            bytes += (ChunkedCoding.sizeLine(for: piece.utf8.count) ?? []) + Array(piece.utf8) + [0x0D, 0x0A]
-        }
-        bytes += ChunkedCoding.end(trailers: [.eTag: "x"])
-        #expect(
-            Transcript([bytes[...]]).text
-                == "head 200 Transfer-Encoding=chunked | body a\(String(repeating: "b", count: 300)) | trailers ETag=x | end, reusable"
-        )
     }
 }

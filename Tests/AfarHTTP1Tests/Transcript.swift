@@ -57,16 +57,19 @@ struct Transcript {
             if endOfInput != .open, let event = try parser.receiveEndOfInput(isClean: endOfInput == .closed) {
                 add(event, UnsafeRawBufferPointer(start: nil, count: 0))
             }
-        } catch let error as HTTP1Error {
+        } catch let error as Fault {
             // Errors are permanent.
             for again in 0..<2 {
                 var offset = 0
-                let next = Result { () throws(HTTP1Error) in
+                let next = Result { () throws(Fault) in
                     again == 0
                         ? try parser.next(in: UnsafeRawBufferPointer(start: nil, count: 0), at: &offset)
                         : try parser.receiveEndOfInput(isClean: true)
                 }
-                guard case .failure(error) = next, !parser.isReusable(remainingByteCount: 0, isRequestSent: true) else {
+                guard case .failure(let repeated) = next,
+                    (repeated.code, repeated.message) == (error.code, error.message),
+                    !parser.isReusable(remainingByteCount: 0, isRequestSent: true)
+                else {
                     entries.append("continues after \(error)")
                     continue
                 }

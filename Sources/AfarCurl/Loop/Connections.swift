@@ -1,27 +1,8 @@
-import Foundation
+import AfarTransport
 
 /// Maps the open sockets of a pool to requests and to libcurl's connections. libcurl identifies a connection only by its
 /// addresses.
 struct Connections {
-    /// A hash of a connection's addresses and ports.
-    struct Name: Hashable {
-        private let hash: UInt64
-
-        init(remoteAddress: UnsafePointer<CChar>?, remotePort: Int32, localPort: Int32) {
-            // FNV-1a
-            var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-            func add(_ value: UInt64) { hash = (hash ^ value) &* 0x0000_0100_0000_01b3 }
-            var next = remoteAddress
-            while let character = next, character.pointee != 0 {
-                add(UInt64(UInt8(bitPattern: character.pointee)))
-                next = character + 1
-            }
-            add(UInt64(UInt32(bitPattern: remotePort)))
-            add(UInt64(UInt32(bitPattern: localPort)))
-            self.hash = hash
-        }
-    }
-
     enum Use {
         case inUse(by: ObjectIdentifier, and: [ObjectIdentifier] = [])
         /// Idle since this time, in nanoseconds.
@@ -33,7 +14,8 @@ struct Connections {
     private struct Connection {
         let host: String
         var use: Use
-        var name: Name?
+        /// The addresses and ports by which libcurl identifies the connection.
+        var name: String?
         /// Whether several requests can use the connection at the same time.
         var isShared = false
         /// Nil without TLS.
@@ -43,7 +25,7 @@ struct Connections {
     /// The connections, by socket.
     private var connections: [Connection?] = []
     private var nameless: Set<Int32> = []
-    private var named: [Name: Int32] = [:]
+    private var named: [String: Int32] = [:]
     /// The number of open connections, including idle and ended ones.
     private var count = 0
     private(set) var idleCount = 0
@@ -167,25 +149,14 @@ struct Connections {
     }
 
     /// Returns the socket of a connection; nil if none matches. `likely` is the socket that was opened last for the transfer.
-    mutating func find(_ name: Name, localPort: Int32, likely: Int32?) -> Int32? {
+    mutating func find(_ name: String, localPort: Int32, likely: Int32?) -> Int32? {
         if let socket = named[name] { return socket }
-        let hasLocalPort = { (socket: Int32) in Self.localPort(of: socket) == localPort }
+        let hasLocalPort = { (socket: Int32) in SocketAddress(localOf: socket)?.port == Int(localPort) }
         let first = likely.flatMap { nameless.contains($0) && hasLocalPort($0) ? $0 : nil }
         guard let socket = first ?? nameless.first(where: hasLocalPort) else { return nil }
         nameless.remove(socket)
         named[name] = socket
         connections[Int(socket)]?.name = name
         return socket
-    }
-
-    private static func localPort(of socket: Int32) -> Int32? {
-        var address = sockaddr_storage()
-        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-        return withUnsafeMutablePointer(to: &address) { pointer -> Int32? in
-            let raw = UnsafeMutableRawPointer(pointer)
-            guard getsockname(socket, raw.assumingMemoryBound(to: sockaddr.self), &length) == 0 else { return nil }
-            // The port is at the same offset in IPv4 and IPv6 addresses.
-            return Int32(UInt16(bigEndian: raw.load(fromByteOffset: 2, as: UInt16.self)))
-        }
     }
 }

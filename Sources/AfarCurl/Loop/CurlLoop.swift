@@ -1,27 +1,26 @@
 import AfarTransport
 import CLibcurl
 import Foundation
-import Synchronization
 
 /// The event loop that drives libcurl on its own thread. Only this thread calls libcurl; other threads post messages.
-final class CurlLoop: @unchecked Sendable {
-    // Sendable because other threads use only the mailbox and the poller's `wake`.
+final class CurlLoop: TransportLoop, @unchecked Sendable {
+    // Sendable because other threads use only the inbox.
+
+    private enum Message {
+        case transfer(Transfer, ExchangeSignal)
+        case loop(LoopRequest)
+    }
 
     /// A result that is passed to the completion after the loop has processed the ready events.
-    private struct Ending {
-        var completion: Transfer.Completion
-        var result: Result<TransportResponse, any Error>
-    }
+    private typealias Ending = (completion: Transfer.Completion, result: Result<TransportResponse, any Error>)
 
     /// The maximum number of requests that share an HTTP/2 connection. Servers allow a hundred or more. The limit is lower,
     /// because a few requests are already running when the loop detects that requests can share a connection.
     private static let streamLimit = 90
     private static let knownHostLimit = 1_000
 
-    private let mailbox = Locked(Mailbox())
-    private let events: EpollSet
+    private let inbox: LoopInbox<Message>
     private let poller: Poller
-    private let thread = Atomic<pthread_t>(0)
 
     // Only the loop's thread accesses these properties, so exclusivity checks are unnecessary. The same applies to pools and
     // submitted transfers.
@@ -30,10 +29,6 @@ final class CurlLoop: @unchecked Sendable {
     @exclusivity(unchecked) private var hostLimiter: HostLimiter<Transfer>
     @exclusivity(unchecked) private var lookupLimiter: LookupLimiter<Transfer>
     @exclusivity(unchecked) private var transfers: [Transfer] = []
-    /// Whether the loop's thread has posted messages to itself, so it must not sleep.
-    @exclusivity(unchecked) private var hasOwnMessages = false
-    /// The messages that are being processed.
-    @exclusivity(unchecked) private var messages: [Message] = []
     @exclusivity(unchecked) private var endings: [Ending] = []
     /// The endings whose completions are being called. A completion can add to ``endings``.
     @exclusivity(unchecked) private var readyEndings: [Ending] = []
@@ -52,38 +47,29 @@ final class CurlLoop: @unchecked Sendable {
     /// When the events of the current turn arrived.
     @exclusivity(unchecked) private(set) var now = MonotonicClock.now
 
-    init(configuration: CurlTransport.Configuration, tls: TLSSettings) throws {
-        events = try EpollSet()
-        poller = Poller(set: events)
+    init(configuration: ConnectionConfiguration, tls: TLSSettings) throws {
+        inbox = try LoopInbox()
+        poller = Poller(set: inbox.events)
         pools = CurlPools(poller: poller, configuration: configuration, tls: tls)
         hostLimiter = HostLimiter(limitPerHost: configuration.maximumConnectionsPerHost)
         lookupLimiter = LookupLimiter(limit: configuration.maximumLookups)
         try DetachedThread.start("afar.curl") { [self] in run() }
     }
 
-    /// Posts a message. Can be called from any thread. Messages that arrive after the thread has ended are dropped; all transfers
-    /// have ended by then.
-    func post(_ message: Message) {
-        let mustWake = mailbox.withLock { mailbox in
-            guard !mailbox.isClosed else { return false }
-            mailbox.messages.append(message)
-            return mailbox.messages.count == 1
-        }
-        guard mustWake else { return }
-        if thread.load(ordering: .relaxed) == pthread_self() {
-            hasOwnMessages = true
-        } else {
-            events.wake()
-        }
-    }
+    /// Posts a message. Can be called from any thread.
+    func post(_ request: LoopRequest) { inbox.post(.loop(request)) }
+
+    /// Posts a message about a transfer. Can be called from any thread.
+    func post(_ signal: ExchangeSignal, of transfer: Transfer) { inbox.post(.transfer(transfer, signal)) }
 
     // MARK: The loop
 
     func run() {
-        thread.store(pthread_self(), ordering: .relaxed)
-        while !hasEnded() {
+        inbox.begin()
+        while !isShutDown || !transfers.isEmpty || !inbox.close() {
             for pool in pools.all { pool.applyInterests() }
-            let count = events.wait(milliseconds: pollTimeout())
+            let next = pools.all.reduce(min(nextExpiry, pools.nextSweep)) { min($0, $1.nextDeadline) }
+            let count = inbox.wait(until: isSettled ? next : 0)
             now = MonotonicClock.now
             iteration += 1
             for index in 0..<count {
@@ -93,7 +79,7 @@ final class CurlLoop: @unchecked Sendable {
                     pools.socketIsReady(socket, ofPool: pool, bits: bits, at: now)
                 }
             }
-            takeMessages()
+            inbox.receive(receive)
             resumeAfterRefusals()
             expire()
             pools.sweep(at: now)
@@ -104,55 +90,30 @@ final class CurlLoop: @unchecked Sendable {
         pools.closeAll()
     }
 
-    /// Returns whether the thread can end. If so, closes the mailbox, because a message left in it would create a retain cycle
-    /// between the loop and the mailbox.
-    private func hasEnded() -> Bool {
-        guard isShutDown, transfers.isEmpty else { return false }
-        return mailbox.withLock { mailbox in
-            mailbox.isClosed = mailbox.messages.isEmpty
-            return mailbox.isClosed
-        }
-    }
-
-    /// The maximum time to sleep, in milliseconds; −1 means no limit.
-    private func pollTimeout() -> Int32 {
-        guard isSettled, !hasOwnMessages else { return 0 }
-        let next = pools.all.reduce(min(nextExpiry, pools.nextSweep)) { min($0, $1.nextDeadline) }
-        guard next != .max else { return -1 }
-        let now = MonotonicClock.now
-        guard next > now else { return 0 }
-        return Int32(clamping: (next - now + 999_999) / 1_000_000)
-    }
-
-    private func takeMessages() {
-        hasOwnMessages = false
-        mailbox.withLock { swap(&$0.messages, &messages) }
-        defer { messages.removeAll(keepingCapacity: true) }
-        for message in messages {
-            switch message {
-            case .submit(let transfer): submit(transfer)
-            case .cancel(let transfer): cancel(transfer)
-            case .suspensionChanged(let transfer):
-                // Messages of two threads can arrive in the wrong order.
-                transfer.state.setSuspended(transfer.exchange.control.isSuspended, at: now)
-                pauseChanged(transfer)
-            case .demand(let transfer) where transfer.response.pendingResult == nil:
-                transfer.state.isReceivingPaused = false
-                pauseChanged(transfer)
-            case .demand: break
-            case .bodyReady(let transfer):
-                transfer.state.isSendingPaused = false
-                pauseChanged(transfer)
-            case .decided(let transfer, let decision): decided(transfer, decision)
-            case .closeIdleConnections: pools.retire(running: transfers, at: now)
-            case .countConnections(let answer): answer(connectionCounts)
-            case .run(let job):
-                job.run()
-                now = MonotonicClock.now
-            case .shutDown:
-                isShutDown = true
-                for transfer in transfers { cancel(transfer) }
-            }
+    private func receive(_ message: Message) {
+        switch message {
+        case .transfer(let transfer, .submit): submit(transfer)
+        case .transfer(let transfer, .cancel): cancel(transfer)
+        case .transfer(let transfer, .suspensionChanged):
+            // Messages of two threads can arrive in the wrong order.
+            transfer.state.setSuspended(transfer.exchange.control.isSuspended, at: now)
+            pauseChanged(transfer)
+        case .transfer(let transfer, .demand):
+            guard transfer.response.pendingResult == nil else { return }
+            transfer.state.isReceivingPaused = false
+            pauseChanged(transfer)
+        case .transfer(let transfer, .bodyReady):
+            transfer.state.isSendingPaused = false
+            pauseChanged(transfer)
+        case .transfer(let transfer, .decided(let decision)): decided(transfer, decision)
+        case .loop(.closeIdleConnections): pools.retire(running: transfers, at: now)
+        case .loop(.countConnections(let answer)): answer(connectionCounts)
+        case .loop(.run(let job)):
+            job.run()
+            now = MonotonicClock.now
+        case .loop(.shutDown):
+            isShutDown = true
+            for transfer in transfers { cancel(transfer) }
         }
     }
 
@@ -172,7 +133,8 @@ final class CurlLoop: @unchecked Sendable {
                 isSettled = false
             }
             while let transfer = lookupLimiter.admit() {
-                lookUp(for: transfer)
+                transfer.lookup = .running
+                add(transfer)
                 isSettled = false
             }
             if !knownHosts.isEmpty { tryWithoutLookup() }
@@ -224,7 +186,7 @@ final class CurlLoop: @unchecked Sendable {
     /// Records that the rest of a request's body is unnecessary.
     func noteRefusal(of transfer: Transfer) {
         refused.append(transfer)
-        post(.bodyReady(transfer))
+        transfer.post(.bodyReady)
     }
 
     /// Resumes sending for refused transfers after each turn. When a response makes the rest of the body unnecessary, libcurl
@@ -261,7 +223,7 @@ final class CurlLoop: @unchecked Sendable {
         let host = transfer.limitedHost
         let version = transfer.plan.version
         let isShared = version == .http2 || version == .negotiated && hostVersions[host] == .http2
-        transfer.slot =
+        transfer.limitedBy =
             isShared
             ? hostLimiter.enqueue(transfer, host: "2 " + host, limit: Self.streamLimit)
             : hostLimiter.enqueue(transfer, host: host)
@@ -299,15 +261,8 @@ final class CurlLoop: @unchecked Sendable {
             return finish(transfer, code: CURLE_OUT_OF_MEMORY)
         }
         transfer.attempt = Transfer.Attempt(handle: handle, pool: pool)
-        do {
-            try transfer.configure(handle, pool: pool)
-        } catch let fault as Fault {
-            transfer.state.fail(fault)
-            return finish(transfer, code: CURLE_ABORTED_BY_CALLBACK)
-        } catch {
-            transfer.state.fail(Fault(.unknown, "libcurl refused an option", underlying: error))
-            return finish(transfer, code: CURLE_UNKNOWN_OPTION)
-        }
+        transfer.attempt { () throws(Fault) in try transfer.configure(handle, pool: pool) }
+        guard transfer.state.fault == nil else { return finish(transfer, code: CURLE_ABORTED_BY_CALLBACK) }
         guard pool.add(handle) == CURLM_OK else {
             transfer.state.fail(Fault(.outOfResources, "libcurl did not accept the transfer"))
             return finish(transfer, code: CURLE_OUT_OF_MEMORY)
@@ -346,9 +301,8 @@ final class CurlLoop: @unchecked Sendable {
 
     /// Releases the slot of a transfer that waits for a decision, so another transfer to the host can start.
     func releaseSlot(of transfer: Transfer) {
-        guard let slot = transfer.slot, transfer.isAdmitted else { return }
-        transfer.slot = nil
-        hostLimiter.release(slot)
+        guard transfer.isAdmitted, let host = transfer.limitedBy.take() else { return }
+        hostLimiter.release(host)
         isSettled = false
     }
 
@@ -368,26 +322,17 @@ final class CurlLoop: @unchecked Sendable {
     ///
     /// libcurl calls this method on the loop's thread if it has neither a cached address nor a suitable idle connection.
     func canLookUp(_ transfer: Transfer) -> Bool {
-        guard transfer.plan.needsLookup, transfer.sendCount == 0, case .none = transfer.lookup else { return true }
-        let (slot, isAdmitted) = lookupLimiter.enter(transfer)
-        transfer.lookup = isAdmitted ? .running(slot) : .waiting(slot)
-        return isAdmitted
-    }
-
-    /// Starts the lookup of a transfer that was waiting for it.
-    private func lookUp(for transfer: Transfer) {
-        guard case .waiting(let slot) = transfer.lookup else { return }
-        transfer.lookup = .running(slot)
-        add(transfer)
+        guard transfer.plan.needsLookup, transfer.sendCount == 0, transfer.lookup == .none else { return true }
+        transfer.lookup = lookupLimiter.enter(transfer) ? .running : .waiting
+        return transfer.lookup == .running
     }
 
     /// Adds transfers that wait for a lookup, if their host may now have a cached address or an idle connection.
     private func tryWithoutLookup() {
         let hosts = knownHosts
         knownHosts = []
-        for transfer in transfers where hosts.contains(transfer.plan.host) {
-            guard case .waiting(let slot) = transfer.lookup else { continue }
-            lookupLimiter.withdraw(slot)
+        for transfer in transfers where transfer.lookup == .waiting && hosts.contains(transfer.plan.host) {
+            lookupLimiter.withdraw(transfer)
             transfer.lookup = .none
             add(transfer)
             isSettled = false
@@ -396,9 +341,9 @@ final class CurlLoop: @unchecked Sendable {
 
     /// Ends a transfer's lookup, because libcurl has the host's address or the transfer has ended. Called on the loop's thread.
     func lookupEnded(_ transfer: Transfer) {
-        guard case .running(let slot) = transfer.lookup else { return }
+        guard transfer.lookup == .running else { return }
         transfer.lookup = .none
-        lookupLimiter.release(slot)
+        lookupLimiter.release()
         if lookupLimiter.isWaitedFor { knownHosts.insert(transfer.plan.host) }
     }
 
@@ -408,13 +353,13 @@ final class CurlLoop: @unchecked Sendable {
 
     /// Delivers the head of a streamed response.
     func deliver(_ response: TransportResponse, of transfer: Transfer) {
-        guard let completion = transfer.takeCompletion() else { return }
-        endings.append(Ending(completion: completion, result: .success(response)))
+        guard let completion = transfer.completion.take() else { return }
+        endings.append((completion, .success(response)))
     }
 
     /// Called when libcurl has finished a transfer. The transfer ends, starts over, or waits for a lookup.
     private func ended(_ transfer: Transfer, code: CURLcode) {
-        if case .waiting = transfer.lookup {
+        if transfer.lookup == .waiting {
             closeHandle(of: transfer)
         } else if transfer.attempt.mustStartOver {
             closeHandle(of: transfer)
@@ -442,9 +387,7 @@ final class CurlLoop: @unchecked Sendable {
         refused.removeAll { $0 === transfer }
         transfer.release()
         // If the response was streamed, the completion has already been called.
-        if let completion = transfer.takeCompletion(), let result {
-            endings.append(Ending(completion: completion, result: result))
-        }
+        if let completion = transfer.completion.take(), let result { endings.append((completion, result)) }
     }
 
     /// Stores a transfer that libcurl has finished, until the pending decision is made. Releases its connection and its slot.
@@ -467,11 +410,11 @@ final class CurlLoop: @unchecked Sendable {
             pool.didRelease(socket, by: transfer, at: now)
             pools.connectionFreed(at: now)
         }
-        if case .running(let slot) = transfer.lookup, transfer.attempt.start != nil, !isDone {
+        if transfer.lookup == .running, transfer.attempt.start != nil, !isDone {
             transfer.lookup = .none
-            lookupLimiter.abandon(slot)
+            lookupLimiter.abandon()
         } else if !isDone, transfer.attempt.start != nil, transfer.mustBeReadToItsEnd,
-            socket.map({ pool.hasEnded($0) }) != true
+            socket.map({ pool.connections.hasEnded($0) }) != true
         {
             handle.discard()
         } else {
@@ -484,10 +427,10 @@ final class CurlLoop: @unchecked Sendable {
     /// Removes a transfer from the loop's lists.
     private func leave(_ transfer: Transfer) {
         lookupEnded(transfer)
-        if case .waiting(let slot) = transfer.lookup { lookupLimiter.withdraw(slot) }
+        if transfer.lookup == .waiting { lookupLimiter.withdraw(transfer) }
         if lookupLimiter.isWaitedFor { knownHosts.insert(transfer.plan.host) }
-        if let slot = transfer.slot {
-            if transfer.isAdmitted { hostLimiter.release(slot) } else { hostLimiter.withdraw(slot) }
+        if let host = transfer.limitedBy {
+            if transfer.isAdmitted { hostLimiter.release(host) } else { hostLimiter.withdraw(transfer, from: host) }
         }
         guard let index = transfer.index, let last = transfers.popLast() else { return }
         if last !== transfer {
@@ -499,13 +442,13 @@ final class CurlLoop: @unchecked Sendable {
     // MARK: Statistics
 
     private var connectionCounts: [ConnectionStatistics.Host] {
-        let connections = Dictionary(grouping: pools.all.flatMap(\.connected), by: \.host)
+        let connections = Dictionary(grouping: pools.all.flatMap(\.connections.connected), by: \.host)
         let unconnected = transfers.filter { $0.attempt.openedSocket == nil && $0.attempt.socket == nil }
         let waiting = Dictionary(grouping: unconnected, by: \.plan.host)
         return Set(connections.keys).union(waiting.keys).map { host in
             let idle = connections[host]?.count(where: \.isIdle) ?? 0
             return ConnectionStatistics.Host(
-                origin: RequestPlan.origin(ofHost: host), idle: idle, inUse: (connections[host]?.count ?? 0) - idle,
+                origin: host, idle: idle, inUse: (connections[host]?.count ?? 0) - idle,
                 waiting: waiting[host]?.count ?? 0)
         }
     }

@@ -6,8 +6,9 @@ import Foundation
 final class CurlPool {
     let number: UInt32
     private let multi: UnsafeMutableRawPointer
-    private let share: CurlShare
-    private let tls: TLSSettings
+    /// The TLS sessions, because each transfer has a new handle.
+    private let share: UnsafeMutableRawPointer
+    let tls: TLSSettings
     /// Which requests can use the pool's connections.
     let purpose: CurlPools.Purpose
     /// The security requirements for the pool's connections; nil for the defaults.
@@ -16,7 +17,7 @@ final class CurlPool {
     private let keepsConnections: Bool
     private let maximumIdleSeconds: Int
     @exclusivity(unchecked) private var interests = SocketInterests()
-    @exclusivity(unchecked) private var connections = Connections()
+    @exclusivity(unchecked) private(set) var connections = Connections()
     /// Sockets whose peer sent data, or closed the connection, while no request was running.
     @exclusivity(unchecked) private var socketsWithUnsolicitedData: Set<Int32> = []
     /// Sockets of shared connections that accept no more requests, because a request timed out.
@@ -39,19 +40,19 @@ final class CurlPool {
     @exclusivity(unchecked) private(set) var isRetired = false
 
     init?(
-        number: UInt32, share: CurlShare, purpose: CurlPools.Purpose, security: ConnectionSecurity?, poller: Poller,
-        configuration: CurlTransport.Configuration, tls: TLSSettings
+        number: UInt32, purpose: CurlPools.Purpose, security: ConnectionSecurity?, poller: Poller,
+        configuration: ConnectionConfiguration, tls: TLSSettings
     ) {
         guard let multi = curl_multi_init() else { return nil }
-        self.number = number
-        self.multi = multi
-        self.share = share
-        self.tls = tls
-        self.purpose = purpose
-        self.security = security
-        self.poller = poller
-        keepsConnections = configuration.maximumIdleConnections > 0 && configuration.maximumIdleSeconds > 0
+        guard let share = curl_share_init() else {
+            curl_multi_cleanup(multi)
+            return nil
+        }
+        _ = afar_share(share, CURL_LOCK_DATA_SSL_SESSION)
+        (self.number, self.multi, self.share, self.poller) = (number, multi, share, poller)
+        (self.purpose, self.security, self.tls) = (purpose, security, tls)
         maximumIdleSeconds = configuration.maximumIdleSeconds
+        keepsConnections = configuration.maximumIdleConnections > 0 && maximumIdleSeconds > 0
         let context = Unmanaged.passUnretained(self).toOpaque()
         // To libcurl, 0 means no limit.
         _ = afar_multi_set_long(multi, CURLMOPT_MAXCONNECTS, max(1, configuration.maximumIdleConnections))
@@ -59,20 +60,20 @@ final class CurlPool {
         _ = afar_multi_set_socket_function(
             multi,
             { _, socket, what, context, _ in
-                guard let context else { return 0 }
-                let pool = Unmanaged<CurlPool>.fromOpaque(context).takeUnretainedValue()
-                pool.setInterest(Poller.events(for: what), of: socket)
+                CurlPool.from(context)?.setInterest(Poller.events(for: what), of: socket)
                 return 0
             }, context)
         _ = afar_multi_set_timer_function(
             multi,
             { _, milliseconds, context in
-                guard let context else { return 0 }
-                let pool = Unmanaged<CurlPool>.fromOpaque(context).takeUnretainedValue()
-                pool.deadline =
+                CurlPool.from(context)?.deadline =
                     milliseconds < 0 ? nil : MonotonicClock.now + UInt64(milliseconds) * 1_000_000
                 return 0
             }, context)
+    }
+
+    private static func from(_ context: UnsafeMutableRawPointer?) -> CurlPool? {
+        context.map { Unmanaged<CurlPool>.fromOpaque($0).takeUnretainedValue() }
     }
 
     // MARK: Handles
@@ -115,31 +116,19 @@ final class CurlPool {
 
     // MARK: Options that need the pool
 
-    func setShared(_ options: CurlOptions) throws(CurlOptions.Failure) {
+    func setShared(_ options: CurlOptions) throws(Fault) {
         let context = Unmanaged.passUnretained(self).toOpaque()
-        try options.set(CURLOPT_SHARE, pointer: share.raw)
+        try options.set(CURLOPT_SHARE, pointer: share)
         try options.set(CURLOPT_MAXAGE_CONN, maximumIdleSeconds)
         if !keepsConnections { try options.set(CURLOPT_FORBID_REUSE, 1) }
         try options.check(
             afar_set_close_socket_function(
                 options.easy,
                 { context, socket in
-                    if let context { Unmanaged<CurlPool>.fromOpaque(context).takeUnretainedValue().didClose(socket) }
+                    CurlPool.from(context)?.didClose(socket)
                     return close(socket)
                 }, context), CURLOPT_CLOSESOCKETFUNCTION)
     }
-
-    func setSecurity(
-        _ handle: EasyHandle, _ minimumVersion: ExchangeOptions.TLSVersion
-    ) throws(CurlOptions.Failure) {
-        try tls.apply(to: handle, minimumVersion, security)
-    }
-
-    func setRoute(_ route: ConnectionRoute, _ options: CurlOptions) throws(CurlOptions.Failure) {
-        try route.apply(to: options, tls.authorities.file?.path)
-    }
-
-    var authorities: CertificateAuthorities { tls.authorities }
 
     // MARK: Sockets
 
@@ -180,9 +169,6 @@ final class CurlPool {
         if connections.isShared(socket) { unresponsive.insert(socket) }
     }
 
-    /// Whether a connection was shut down but not yet closed by libcurl.
-    func hasEnded(_ socket: Int32) -> Bool { connections.hasEnded(socket) }
-
     /// Whether an idle connection can't be used for the next request.
     ///
     /// - Parameter tls: The connection's TLS; nil without TLS.
@@ -215,18 +201,8 @@ final class CurlPool {
         for socket in sockets { curl_multi_socket_action(multi, socket, CURL_CSELECT_IN, &running) }
     }
 
-    var idleCount: Int { connections.idleCount }
-
     /// When the connection that has been idle longest became idle.
     var oldestIdle: UInt64? { connections.idleCount > 0 ? connections.idle.lazy.map(\.since).min() : nil }
-
-    /// Whether any connection was shut down but not yet closed by libcurl.
-    var hasEnded: Bool { connections.endedCount > 0 }
-
-    var isEmpty: Bool { connections.isEmpty }
-
-    /// The connections that were not shut down, with their hosts.
-    var connected: [(socket: Int32, host: String, isIdle: Bool)] { connections.connected }
 
     /// Shuts down a number of connections, beginning with those that have been idle longest. Returns how many were shut down.
     func endIdle(_ count: Int) -> Int {
@@ -273,7 +249,8 @@ final class CurlPool {
     func socket(
         remoteAddress: UnsafePointer<CChar>?, remotePort: Int32, localPort: Int32, likely: Int32?
     ) -> Int32? {
-        let name = Connections.Name(remoteAddress: remoteAddress, remotePort: remotePort, localPort: localPort)
+        let address = remoteAddress.map { String(cString: $0) } ?? ""
+        let name = "\(address) \(remotePort) \(localPort)"
         return connections.find(name, localPort: localPort, likely: likely)
     }
 
@@ -389,6 +366,7 @@ final class CurlPool {
             curl_easy_cleanup(sweeper)
         }
         curl_multi_cleanup(multi)
+        curl_share_cleanup(share)
         applyInterests()
     }
 }

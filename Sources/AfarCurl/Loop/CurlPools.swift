@@ -1,4 +1,5 @@
 import AfarTransport
+import Foundation
 
 /// The pools of a loop. Connections that libcurl would mistake for each other belong to separate pools: see ``Purpose``.
 struct CurlPools {
@@ -6,14 +7,14 @@ struct CurlPools {
     struct Purpose: Hashable {
         /// The security requirements for the connections.
         var security: ObjectIdentifier?
-        /// The local interface, and the credential that a proxy has received.
+        /// The network settings, and the credential that a proxy has received.
         var route: ConnectionRoute.Identity?
         /// Whether the connections use HTTP/1.1 although the host may support HTTP/2.
         var isSeparateHTTP1 = false
     }
 
     private let poller: Poller
-    private let configuration: CurlTransport.Configuration
+    private let configuration: ConnectionConfiguration
     private let tls: TLSSettings
     /// The pools by number. Pools that aren't in ``current`` are retired and still have running transfers.
     private var numbered: [CurlPool?] = []
@@ -25,7 +26,7 @@ struct CurlPools {
 
     private static let second: UInt64 = 1_000_000_000
 
-    init(poller: Poller, configuration: CurlTransport.Configuration, tls: TLSSettings) {
+    init(poller: Poller, configuration: ConnectionConfiguration, tls: TLSSettings) {
         self.poller = poller
         self.configuration = configuration
         self.tls = tls
@@ -44,10 +45,9 @@ struct CurlPools {
         let purpose = Purpose(
             security: security.map { ObjectIdentifier($0) }, route: route, isSeparateHTTP1: isSeparateHTTP1)
         if let pool = current[purpose] { return pool }
-        guard let share = CurlShare() else { return nil }
         let number = numbered.firstIndex { $0 == nil } ?? numbered.count
         let pool = CurlPool(
-            number: UInt32(number), share: share, purpose: purpose, security: security, poller: poller,
+            number: UInt32(number), purpose: purpose, security: security, poller: poller,
             configuration: configuration, tls: tls)
         guard let pool else { return nil }
         while numbered.count <= number { numbered.append(nil) }
@@ -56,7 +56,7 @@ struct CurlPools {
         return pool
     }
 
-    /// Retires all pools. New requests use new pools, which have no cached addresses.
+    /// Retires all pools. New requests use new pools, which have no cached addresses or TLS sessions.
     mutating func retire(running transfers: [Transfer], at now: UInt64) {
         for pool in current.values { pool.retire(running: transfers.filter { $0.attempt.pool === pool }) }
         current = [:]
@@ -87,7 +87,7 @@ struct CurlPools {
     mutating func socketIsReady(_ socket: Int32, ofPool number: UInt32, bits: Int32, at now: UInt64) {
         guard let pool = self[number] else { return }
         pool.socketIsReady(socket, bits: bits)
-        if pool.hasEnded { nextSweep = min(nextSweep, now + Self.second) }
+        if pool.connections.endedCount > 0 { nextSweep = min(nextSweep, now + Self.second) }
     }
 
     /// Schedules a sweep for a connection that has become idle.
@@ -97,8 +97,8 @@ struct CurlPools {
 
     /// Schedules a sweep if a pool or one of its connections may have become unnecessary.
     mutating func transferEnded(in pool: CurlPool, at now: UInt64) {
-        let isUnneeded = pool.purpose != Purpose() && pool.isUnused && pool.isEmpty
-        if isUnneeded || pool.hasEnded { nextSweep = min(nextSweep, now + Self.second) }
+        let isUnneeded = pool.purpose != Purpose() && pool.isUnused && pool.connections.isEmpty
+        if isUnneeded || pool.connections.endedCount > 0 { nextSweep = min(nextSweep, now + Self.second) }
     }
 
     /// A second is added because libcurl counts whole seconds, and closes only connections that exceed the limit.
@@ -110,7 +110,7 @@ struct CurlPools {
         nextSweep = .max
         for pool in all {
             let moment = pool.oldestIdle.map { $0 + idleLimit } ?? .max
-            if pool.hasEnded || moment <= now {
+            if pool.connections.endedCount > 0 || moment <= now {
                 pool.sweep()
                 nextSweep = min(nextSweep, now + Self.second)
             } else {
@@ -118,16 +118,21 @@ struct CurlPools {
             }
         }
         // Keep the first pool: it caches certificates, and reading them takes a long time.
-        removeAll { [first = current[Purpose()]] in $0.isUnused && $0.isEmpty && $0 !== first }
+        removeAll { [first = current[Purpose()]] in $0.isUnused && $0.connections.isEmpty && $0 !== first }
     }
 
     /// Ends idle connections beyond the limit, beginning with the last pool. libcurl enforces the limit within each pool.
     mutating func endSurplus(at now: UInt64) {
         guard numbered.count > 1 else { return }
-        var surplus = all.reduce(0) { $0 + $1.idleCount } - max(0, configuration.maximumIdleConnections)
-        for case let pool? in numbered.reversed() where surplus > 0 && pool.idleCount > 0 {
+        var surplus = all.reduce(0) { $0 + $1.connections.idleCount } - max(0, configuration.maximumIdleConnections)
+        for case let pool? in numbered.reversed() where surplus > 0 && pool.connections.idleCount > 0 {
             surplus -= pool.endIdle(surplus)
             nextSweep = min(nextSweep, now + Self.second)
         }
     }
+}
+
+extension ConnectionConfiguration {
+    /// The idle time in whole seconds, limited to what libcurl accepts.
+    var maximumIdleSeconds: Int { maximumIdleTime > 0 ? Int(min(maximumIdleTime.rounded(.up), 1_000_000_000)) : 0 }
 }

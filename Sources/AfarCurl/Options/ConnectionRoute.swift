@@ -4,26 +4,19 @@ import Foundation
 import HTTPTypes
 
 /// How to connect to the host of a request whose exchange has network settings.
-struct ConnectionRoute: Equatable {
-    /// The properties by which Afar distinguishes connections that libcurl treats as equal.
+struct ConnectionRoute {
+    /// The properties by which Afar distinguishes connections, because libcurl treats some of them as equal.
     struct Identity: Hashable {
-        fileprivate var interface: String?
-        fileprivate var credential: Proxy.Credential?
-        fileprivate var proxyFields: [HTTPField] = []
-        fileprivate var addressFamily = NetworkSettings.AddressFamily.any
-        fileprivate var tcpKeepAlive: NetworkSettings.TCPKeepAlive?
+        fileprivate let settings: NetworkSettings
+        fileprivate let proxyFields: [HTTPField]
     }
 
+    let identity: Identity
     let proxy: Proxy?
-    private let unixSocket: String?
-    /// In libcurl's format.
-    private let interface: String?
-    /// In libcurl's format.
-    private let connectTo: [String]
-    /// The fields for a proxy that opens a tunnel.
-    private let proxyFields: [HTTPField]
-    let addressFamily: NetworkSettings.AddressFamily
-    private let tcpKeepAlive: NetworkSettings.TCPKeepAlive?
+    /// In libcurl's format, which libcurl doesn't copy; nil without entries.
+    private let connectTo: StringList?
+    /// The fields for a proxy that opens a tunnel, which libcurl doesn't copy; nil without fields.
+    let proxyFields: StringList?
     private let minimumTLSVersion: ExchangeOptions.TLSVersion
 
     /// Returns nil if the exchange has no network settings.
@@ -32,45 +25,43 @@ struct ConnectionRoute: Equatable {
         minimumTLSVersion = hop.exchange.options.minimumTLSVersion
         do {
             try settings.validate()
-            unixSocket = settings.unixSocket
-            connectTo = try settings.connectToEntries().map { entry in
+            let entries = try settings.connectToEntries().map { entry in
                 [entry.key, entry.value].map { "\($0.host ?? ""):\($0.port.map(String.init) ?? "")" }.joined(
                     separator: ":")
             }
-            interface = settings.interface.map { "if!" + $0 } ?? settings.localAddress.map { "host!" + $0 }
+            connectTo = entries.isEmpty ? nil : StringList(entries)
             proxy = try settings.proxy(isSecure: isSecure, authority: authority)
             if let proxy, proxy.kind == .https, isSecure, hop.exchange.options.security != nil {
                 throw InvalidSetting(
                     "a proxy over TLS can't be combined with a client identity or the evaluation of server trust")
             }
             let ownFields = Array(hop.exchange.request.headerFields).filter { $0.name == .proxyAuthorization }
-            proxyFields = isSecure && proxy?.usesHTTP == true ? ownFields : []
-            (addressFamily, tcpKeepAlive) = (settings.addressFamily, settings.tcpKeepAlive)
+            let fields = isSecure && proxy?.usesHTTP == true ? ownFields : []
+            proxyFields = fields.isEmpty ? nil : StringList(fields: fields)
+            identity = Identity(settings: settings, proxyFields: fields)
         } catch {
             throw hop.failure(.invalidUse, "\(error)")
         }
     }
 
-    /// Distinguishes connections of different routes; nil if libcurl already does so for this route.
-    var identity: Identity? {
-        let identity = Identity(
-            interface: interface, credential: proxy?.credential, proxyFields: proxyFields, addressFamily: addressFamily,
-            tcpKeepAlive: tcpKeepAlive)
-        return identity == Identity() ? nil : identity
-    }
+    var addressFamily: NetworkSettings.AddressFamily { identity.settings.addressFamily }
 
     /// Whether libcurl may have to look up a name even if the URL has an address.
-    var needsLookup: Bool { proxy != nil || !connectTo.isEmpty }
+    var needsLookup: Bool { proxy != nil || connectTo != nil }
 
     /// Sets libcurl's options for the route.
-    func apply(to options: CurlOptions, _ certificateBundle: String?) throws(CurlOptions.Failure) {
-        if let unixSocket {
+    func apply(to options: CurlOptions, _ certificateBundle: String?) throws(Fault) {
+        let settings = identity.settings
+        if let unixSocket = settings.unixSocket {
             // libcurl describes all connections over Unix sockets alike, so they can't be distinguished.
             try options.set(CURLOPT_UNIX_SOCKET_PATH, unixSocket)
             try options.set(CURLOPT_FRESH_CONNECT, 1)
             try options.set(CURLOPT_FORBID_REUSE, 1)
         }
-        if let interface { try options.set(CURLOPT_INTERFACE, interface) }
+        if let interface = settings.interface { try options.set(CURLOPT_INTERFACE, "if!" + interface) }
+        if let address = settings.localAddress { try options.set(CURLOPT_INTERFACE, "host!" + address) }
+        if let connectTo { try options.set(CURLOPT_CONNECT_TO, connectTo) }
+        if let proxyFields { try options.set(CURLOPT_PROXYHEADER, proxyFields) }
         switch addressFamily {
         case .any: break
         case .ipv4: try options.set(CURLOPT_IPRESOLVE, Int(CURL_IPRESOLVE_V4))
@@ -94,27 +85,5 @@ struct ConnectionRoute: Equatable {
     }
 
     /// Applies the settings for a TCP socket that libcurl opens. Returns 0, or the system's error code.
-    func prepare(_ socket: Int32) -> Int32 { tcpKeepAlive?.apply(to: socket) ?? 0 }
-
-    /// The lists that libcurl doesn't copy; nil if there are none.
-    func makeLists() -> RouteLists? {
-        let isEmpty = connectTo.isEmpty && proxyFields.isEmpty
-        return isEmpty ? nil : RouteLists(connectTo: connectTo, proxyFields: proxyFields)
-    }
-}
-
-/// Lists that libcurl reads while a transfer runs.
-final class RouteLists {
-    private let connectTo: StringList
-    private let proxyFields: StringList
-
-    init(connectTo: [String], proxyFields: [HTTPField]) {
-        self.connectTo = StringList(connectTo)
-        self.proxyFields = StringList(fields: proxyFields)
-    }
-
-    func apply(to options: CurlOptions) throws(CurlOptions.Failure) {
-        try options.set(CURLOPT_CONNECT_TO, connectTo)
-        try options.set(CURLOPT_PROXYHEADER, proxyFields)
-    }
+    func prepare(_ socket: Int32) -> Int32 { identity.settings.tcpKeepAlive?.apply(to: socket) ?? 0 }
 }

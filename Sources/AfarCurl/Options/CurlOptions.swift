@@ -5,36 +5,33 @@ import HTTPTypes
 
 /// Sets libcurl's options. Every result is checked, so an option that this version of libcurl doesn't support is an error.
 struct CurlOptions {
-    struct Failure: Error {
-        var code: CURLcode
-        var option: CURLoption
-    }
-
     let easy: UnsafeMutableRawPointer
 
-    func set(_ option: CURLoption, _ value: Int) throws(Failure) {
+    func set(_ option: CURLoption, _ value: Int) throws(Fault) {
         try check(afar_set_long(easy, option, value), option)
     }
 
-    func set(_ option: CURLoption, offset value: Int64) throws(Failure) {
+    func set(_ option: CURLoption, offset value: Int64) throws(Fault) {
         try check(afar_set_offset(easy, option, curl_off_t(value)), option)
     }
 
-    func set(_ option: CURLoption, _ value: String?) throws(Failure) {
+    func set(_ option: CURLoption, _ value: String?) throws(Fault) {
         guard let value else { return try check(afar_set_string(easy, option, nil), option) }
         try check(afar_set_string(easy, option, value), option)
     }
 
-    func set(_ option: CURLoption, pointer value: UnsafeMutableRawPointer?) throws(Failure) {
+    func set(_ option: CURLoption, pointer value: UnsafeMutableRawPointer?) throws(Fault) {
         try check(afar_set_pointer(easy, option, value), option)
     }
 
-    func check(_ code: CURLcode, _ option: CURLoption) throws(Failure) {
-        guard code == CURLE_OK else { throw Failure(code: code, option: option) }
+    func check(_ code: CURLcode, _ option: CURLoption) throws(Fault) {
+        guard code != CURLE_OK else { return }
+        let reason = String(cString: curl_easy_strerror(code))
+        throw Fault(.unknown, "libcurl refused an option (\(option.rawValue)): \(reason)")
     }
 
     /// Sets the options that are the same for every transfer.
-    func setRules() throws(Failure) {
+    func setRules() throws(Fault) {
         try set(CURLOPT_NOSIGNAL, 1)
         // Otherwise, canceling a lookup blocks the loop until the lookup's thread has ended.
         try set(CURLOPT_QUICK_EXIT, 1)
@@ -54,7 +51,7 @@ struct CurlOptions {
     }
 
     /// Sets the method, and whether the request has a body.
-    func setMethod(_ method: HTTPRequest.Method, hasBody: Bool) throws(Failure) {
+    func setMethod(_ method: HTTPRequest.Method, hasBody: Bool) throws(Fault) {
         switch method {
         case .get where !hasBody: try set(CURLOPT_HTTPGET, 1)
         case .head where !hasBody: try set(CURLOPT_NOBODY, 1)
@@ -67,12 +64,12 @@ struct CurlOptions {
     }
 
     /// Sets the length of a body that libcurl reads from a callback; nil for a chunked body.
-    func setBodyLength(_ length: Int64?) throws(Failure) {
+    func setBodyLength(_ length: Int64?) throws(Fault) {
         try set(CURLOPT_POSTFIELDSIZE_LARGE, offset: length ?? -1)
     }
 
     /// Sets a body, which libcurl copies.
-    func setBody(_ data: Data) throws(Failure) {
+    func setBody(_ data: Data) throws(Fault) {
         try setBodyLength(Int64(data.count))
         let code = data.withUnsafeBytes { bytes in
             // An empty body needs a pointer too.

@@ -9,15 +9,15 @@ struct RequestPlan {
     let method: HTTPRequest.Method
     let headers: StringList
     let isSecure: Bool
-    /// Identifies the host. Only connections to the same host can serve the request.
+    /// The origin, which identifies the host. Only connections to the same host can serve the request.
     let host: String
     let version: HTTPVersion
     /// How to connect; nil without network settings.
     let route: ConnectionRoute?
-    let routeLists: RouteLists?
     /// Whether libcurl may have to look up a name. Computed only when libcurl is about to look up a host.
     var needsLookup: Bool {
-        route?.needsLookup == true || authority.first != "[" && !Self.isAddress(authority)
+        route?.needsLookup == true
+            || authority.first != "[" && !SocketAddress.isAddress(String(authority.prefix { $0 != ":" }))
     }
     private let authority: String
 
@@ -47,47 +47,13 @@ struct RequestPlan {
             // libcurl would wait for a body in the response.
             throw hop.failure(.unsupportedByTransport, "libcurl can't send a HEAD request with a body")
         }
-        url = Self.url(scheme, authority, path)
+        url = "\(scheme)://\(authority)\(path)"
         isSecure = scheme == "https"
-        host = Self.hostKey(authority, isSecure: isSecure)
+        host = Origin(hop.exchange.request).text
         self.authority = authority
         version = HTTPVersion(hop, isSecure: isSecure)
-        route = try ConnectionRoute(
-            hop, isSecure: isSecure, authority: authority)
-        routeLists = route?.makeLists()
+        route = try ConnectionRoute(hop, isSecure: isSecure, authority: authority)
         headers = Self.headers(for: hop, proxy: isSecure ? nil : route?.proxy)
-    }
-
-    /// This needs one allocation. The operator `+` would need three.
-    private static func url(_ scheme: String, _ authority: String, _ path: String) -> String {
-        var url = ""
-        url.reserveCapacity(scheme.utf8.count + 3 + authority.utf8.count + path.utf8.count)
-        url += scheme
-        url += "://"
-        url += authority
-        url += path
-        return url
-    }
-
-    /// Whether the host is an IPv4 address. A host that only resembles one is looked up as a name.
-    private static func isAddress(_ authority: String) -> Bool {
-        guard authority.allBytes({ (0x2E...0x3A).contains($0) && $0 != 0x2F }) else { return false }
-        var address = in_addr()
-        return inet_pton(AF_INET, String(authority.prefix { $0 != ":" }), &address) == 1
-    }
-
-    /// A key that is the same for all spellings of a host.
-    private static func hostKey(_ authority: String, isSecure: Bool) -> String {
-        let ending = isSecure ? ":443" : ":80"
-        let spelling = authority.hasSuffix(ending) ? String(authority.dropLast(ending.count)) : authority
-        let key = spelling.allBytes { !$0.isCapital } ? spelling : spelling.asciiLowercased
-        // No host name contains this character.
-        return isSecure ? "@" + key : key
-    }
-
-    /// The origin, such as "https://example.com", for a ``host``.
-    static func origin(ofHost host: String) -> String {
-        host.hasPrefix("@") ? "https://" + host.dropFirst() : "http://" + host
     }
 
     /// Returns the header fields for a modified form of the same request.

@@ -1,3 +1,4 @@
+import AfarTransport
 import CLibcurl
 import HTTPTypes
 
@@ -29,7 +30,7 @@ final class StringList: @unchecked Sendable {
 }
 
 extension CurlOptions {
-    func set(_ option: CURLoption, _ list: StringList) throws(Failure) {
+    func set(_ option: CURLoption, _ list: StringList) throws(Fault) {
         try check(afar_set_list(easy, option, list.first), option)
     }
 }

@@ -3,21 +3,12 @@ import CLibcurl
 import Foundation
 
 extension TLSSettings {
-    convenience init(_ configuration: CurlTransport.Configuration) {
-        self.init(
-            authorities: CertificateAuthorities(
-                file: configuration.certificateBundle ?? CurlLibrary.shared.certificateBundle,
-                areStrict: configuration.validatesCertificatesStrictly),
-            cipherList: configuration.tlsCipherList, tls13CipherSuites: configuration.tls13CipherSuites,
-            keyLogFile: configuration.tlsKeyLogFile)
-    }
-
     /// Applies the TLS settings: certificates are verified, and the version is at least 1.2. `CURLOPT_CAPATH` is unset because a
     /// directory of certificates prevents libcurl from caching the bundle. Without the cache, each connection costs 45 ms of
     /// processor time.
     func apply(
         to handle: EasyHandle, _ minimumVersion: ExchangeOptions.TLSVersion, _ security: ConnectionSecurity?
-    ) throws(CurlOptions.Failure) {
+    ) throws(Fault) {
         let options = CurlOptions(easy: handle.raw)
         let isEvaluated = security?.evaluation != nil
         try options.set(CURLOPT_SSL_VERIFYPEER, isEvaluated ? 0 : 1)
@@ -38,7 +29,7 @@ extension TLSSettings {
 
 extension CurlOptions {
     /// Sets the client's certificates and key.
-    fileprivate func set(_ identity: ClientIdentity) throws(Failure) {
+    fileprivate func set(_ identity: ClientIdentity) throws(Fault) {
         let certificates = ([identity.certificate] + identity.intermediates).map(\.pemEncoded).joined()
         try set(CURLOPT_SSLCERTTYPE, "PEM")
         try set(CURLOPT_SSLCERT_BLOB, bytesOf: certificates)
@@ -46,7 +37,7 @@ extension CurlOptions {
         try set(CURLOPT_SSLKEY_BLOB, bytesOf: identity.pemEncodedPrivateKey)
     }
 
-    private func set(_ option: CURLoption, bytesOf text: String) throws(Failure) {
+    private func set(_ option: CURLoption, bytesOf text: String) throws(Fault) {
         var text = text
         let code = text.withUTF8 { afar_set_blob(easy, option, $0.baseAddress, $0.count) }
         try check(code, option)

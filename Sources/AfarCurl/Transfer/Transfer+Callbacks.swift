@@ -11,7 +11,7 @@ extension Transfer {
         context.flatMap { EasyHandle.from($0).transfer }
     }
 
-    static func setCallbacks(_ options: CurlOptions, of handle: EasyHandle) throws(CurlOptions.Failure) {
+    static func setCallbacks(_ options: CurlOptions, of handle: EasyHandle) throws(Fault) {
         let context = handle.context
         try options.check(
             afar_set_header_function(
@@ -69,11 +69,11 @@ extension Transfer {
         guard transfer.state.fault == nil || !transfer.mustBeReadToItsEnd else { return bytes.count }
         if let count = transfer.attempt({ () throws(Fault) in try receive(transfer) }) { return count }
         guard transfer.mustBeReadToItsEnd else { return failed }
-        transfer.loop.post(.cancel(transfer))
+        transfer.post(.cancel)
         return bytes.count
     }
 
-    static func setBodyCallbacks(_ options: CurlOptions, of handle: EasyHandle) throws(CurlOptions.Failure) {
+    static func setBodyCallbacks(_ options: CurlOptions, of handle: EasyHandle) throws(Fault) {
         let context = handle.context
         try options.check(
             afar_set_read_function(

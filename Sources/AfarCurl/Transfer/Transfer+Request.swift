@@ -12,7 +12,7 @@ extension Transfer {
     /// The maximum number of requests for one authentication. Kerberos needs one or two, and NTLM needs two.
     private static let authenticationLimit = 8
 
-    func configure(_ handle: EasyHandle, pool: CurlPool) throws {
+    func configure(_ handle: EasyHandle, pool: CurlPool) throws(Fault) {
         let options = CurlOptions(easy: handle.raw)
         handle.transfer = self
         let body = try sendableBody()
@@ -29,9 +29,8 @@ extension Transfer {
             try options.set(CURLOPT_FRESH_CONNECT, 1)
             try options.set(CURLOPT_FORBID_REUSE, 1)
         }
-        if plan.isSecure { try pool.setSecurity(handle, exchange.options.minimumTLSVersion) }
-        if let route = plan.route { try pool.setRoute(route, options) }
-        try plan.routeLists?.apply(to: options)
+        if plan.isSecure { try pool.tls.apply(to: handle, exchange.options.minimumTLSVersion, pool.security) }
+        try plan.route?.apply(to: options, pool.tls.authorities.file?.path)
         // libcurl divides this time among the addresses. The loop's own timeout must expire first. Otherwise, the limiter
         // wouldn't count a lookup that continues after the transfer has ended.
         try options.set(
@@ -54,7 +53,7 @@ extension Transfer {
     }
 
     /// Returns the body to send. If libcurl reads the body later, this method also opens it and stores it in `feed`.
-    private func sendableBody() throws -> RequestBody {
+    private func sendableBody() throws(Fault) -> RequestBody {
         // The plan permits only an empty body for HEAD.
         guard plan.method != .head else { return .none }
         guard feed == nil else { return exchange.body }
@@ -63,7 +62,7 @@ extension Transfer {
         case .data(let data): if data.count > 64 * 1024 { feed = BodyFeed(data: data) }
         case .file(let url): feed = try BodyFeed(file: url)
         case .stream(let stream):
-            let pump = BodyPump(onReady: { [loop] in loop.post(.bodyReady(self)) })
+            let pump = BodyPump { self.post(.bodyReady) }
             feed = BodyFeed(pump: pump, length: stream.length)
             startPump = { pump.start(stream) }
         }
@@ -149,7 +148,7 @@ extension Transfer {
     private func undecided(_ chain: PresentedChain) -> Fault {
         Fault(
             .certificateUntrusted, "the server's certificates have not been evaluated",
-            underlying: attempt.pool.map { UndecidedTrust(chain, authorities: $0.authorities) })
+            underlying: attempt.pool.map { UndecidedTrust(chain, authorities: $0.tls.authorities) })
     }
 
     func connectionEstablished() {
@@ -157,7 +156,7 @@ extension Transfer {
         guard state.connect(at: loop.now) else { return }
         loop.noteDeadline(of: self)
         // libcurl can't be paused inside its own callback.
-        if state.isSuspended { loop.post(.suspensionChanged(self)) }
+        if state.isSuspended { post(.suspensionChanged) }
     }
 
     // MARK: Sending again
@@ -243,7 +242,7 @@ extension CurlOptions {
     ///
     /// Despite these options, libcurl leaves the connection open between the authentication messages, and closes it after the
     /// last response.
-    fileprivate func setAuthentication(_ authentication: ConnectionAuthentication) throws(Failure) {
+    fileprivate func setAuthentication(_ authentication: ConnectionAuthentication) throws(Fault) {
         let scheme =
             switch authentication.scheme {
             case .negotiate: afar_auth_negotiate()

@@ -6,15 +6,6 @@ import HTTPTypes
 
 /// The response: its heads, the decision about it, and its body.
 extension Transfer {
-    enum Decision {
-        /// The head has not arrived.
-        case none
-        /// The decision is pending. The body is held here if it isn't collected in memory.
-        case awaited(held: GrowingBuffer)
-        case accepted
-        case discarded
-    }
-
     /// The end of a transfer that libcurl finished before the decision was made.
     struct PendingResult {
         let code: CURLcode
@@ -34,10 +25,8 @@ extension Transfer {
         connectionEstablished()
         state.noteActivity(of: lines.count, at: loop.now)
         var offset = 0
-        while response.parser.bodyLength == nil, offset < lines.count {
-            let event: ResponseParser.Event?
-            do { event = try response.parser.next(in: lines, at: &offset) } catch { throw Fault(error) }
-            switch event {
+        while response.head == nil, offset < lines.count {
+            switch try response.parser.next(in: lines, at: &offset) {
             case .informational(let head):
                 state.receiveInformational(at: loop.now)
                 observer?.exchangeDidReceiveInformational(head)
@@ -46,11 +35,7 @@ extension Transfer {
             }
         }
         guard offset < lines.count else { return }
-        do {
-            try response.parser.receiveTrailers(UnsafeRawBufferPointer(rebasing: lines[offset...]))
-        } catch {
-            throw Fault(error)
-        }
+        try response.parser.receiveTrailers(UnsafeRawBufferPointer(rebasing: lines[offset...]))
     }
 
     private func receive(_ head: ResponseHead) throws(Fault) {
@@ -60,16 +45,11 @@ extension Transfer {
         if head.status >= 300, let feed, authentication == nil || feed.byteCount > 0 || state.isSendingPaused {
             loop.noteRefusal(of: self)
         }
-        if head.status == 417 && hasExpectation || head.status == 401 && authentication != nil {
+        if head.status == 417 && exchange.expects100Continue || head.status == 401 && authentication != nil {
             response.refusal = head
         } else {
             try deliver(head)
         }
-    }
-
-    /// Whether the body waits for `100 (Continue)` (RFC 9110, section 10.1.1).
-    private var hasExpectation: Bool {
-        exchange.request.headerFields.contains(.expect) || exchange.options.defaultFields.fields.contains(.expect)
     }
 
     /// Delivers a 417 or a 401 that turned out to be the final response.
@@ -81,55 +61,31 @@ extension Transfer {
         reportSmallBody()
         state.receiveHead(needsNoMoreBody: head.status >= 300, at: loop.now)
         observer?.exchangeDidReceiveHead(head)
-        response.decoding = BodyDecoding(head, exchange.options)
+        response.decoder = PieceDecoder(for: head, options: exchange.options)
         try apply(hop.headArrived(head))
     }
 
     // MARK: The decision
 
-    var isUndecided: Bool { if case .awaited = response.decision { true } else { false } }
+    /// Whether the head has arrived, but the decision about it is pending.
+    var isUndecided: Bool { headState == .awaited }
 
     /// Whether the body is discarded, so its end doesn't matter.
-    var isDiscarded: Bool {
-        if case .discarded = response.decision, state.fault?.code != .cancelled { true } else { false }
-    }
+    var isDiscarded: Bool { headState == .discarded && state.fault?.code != .cancelled }
 
-    private func apply(_ headDecision: HeadDecision) throws(Fault) {
+    private func apply(_ decision: HeadDecision) throws(Fault) {
         guard let head = response.head else { return }
-        switch headDecision {
-        case .take(let delivery):
-            response.decision = .accepted
-            if case .file(let descriptor, let limit)? = delivery, case .file = exchange.delivery {
-                sink = BodySink(descriptor: descriptor, limit: limit)
-            }
-            sink.expect(declaredLength)
-            guard let stream else { return }
-            self.stream = nil
-            loop.deliver(TransportResponse(head: head, body: .stream(stream)), of: self)
-        case .discard(let limit):
-            response.decision = .discarded
-            let read = sink.byteCount
-            sink = BodySink(discarding: limit)
-            state.discard(at: loop.now)
-            loop.noteDeadline(of: self)
-            guard declaredLength ?? 0 <= limit, read <= limit else { throw .discarded }
-        case .refuse(let error):
-            throw Fault(.cancelled, "the response's head was refused", underlying: error)
-        case .deferred(let pending):
-            response.decision = .awaited(held: GrowingBuffer())
-            // The reference is weak because the decision may be retained forever. The loop retains the transfer until its end.
-            pending.whenDecided { [loop, weak self] headDecision in
-                if let self { loop.post(.decided(self, headDecision)) }
-            }
-        }
+        try record(decision, length: response.parser.declaredLength, at: loop.now)
+        loop.noteDeadline(of: self)
+        guard headState == .accepted, let stream = stream.take() else { return }
+        loop.deliver(TransportResponse(head: head, body: .stream(stream)), of: self)
     }
 
     /// Applies a decision that was made outside of the loop.
-    func decide(_ headDecision: HeadDecision) throws(Fault) {
-        guard case .awaited(let held) = response.decision else { return }
-        try apply(headDecision)
-        guard !isUndecided else { return }
-        let body = held.take()
+    func decide(_ decision: HeadDecision) throws(Fault) {
+        guard isUndecided else { return }
+        try apply(decision)
+        let body = response.held.take()
         guard !body.isEmpty else { return }
         let written = body.withUnsafeBytes { bytes in
             Result { () throws(Fault) in try sink.write(bytes, evenIfFull: true) }
@@ -139,9 +95,7 @@ extension Transfer {
     }
 
     /// The buffer for the body while the decision is pending; nil if the sink receives it.
-    private var held: GrowingBuffer? {
-        if case .awaited(let held) = response.decision, !sink.isMemory { held } else { nil }
-    }
+    private var held: GrowingBuffer? { isUndecided && !sink.isMemory ? response.held : nil }
 
     /// Whether a number of bytes can be held. If not, the transfer pauses and releases its slot, because the pending head decision
     /// may depend on another transfer.
@@ -153,18 +107,9 @@ extension Transfer {
 
     // MARK: The body
 
-    /// The length of the body as transferred; nil if the response doesn't declare it.
-    var declaredLength: Int64? {
-        switch response.parser.bodyLength {
-        case .exact(let length): length
-        case ResponseParser.BodyLength.none?: 0
-        case .unknown, nil: nil
-        }
-    }
-
     private func reportProgress() {
         observer?.exchangeDidReceive(
-            bytes: sink.byteCount, expected: response.decoding == nil ? declaredLength : nil)
+            bytes: sink.byteCount, expected: response.decoder == nil ? response.parser.declaredLength : nil)
     }
 
     /// Returns whether the bytes were accepted. If not, libcurl stores them and pauses.
@@ -174,7 +119,7 @@ extension Transfer {
         if exchange.control.isSuspended, !isResuming, !state.isSuspended { state.setSuspended(true, at: loop.now) }
         let isPaused = state.isSuspended && (sink.canBeFull || !isResuming)
         let isTaken = if isPaused || mustYield() { false } else { try take(body) }
-        if isTaken || response.decoding != nil {
+        if isTaken || response.decoder != nil {
             if sink.canBeFull { loop.flushLater(self) }
             reportProgress()
         }
@@ -188,26 +133,24 @@ extension Transfer {
     }
 
     private func take(_ body: UnsafeRawBufferPointer) throws(Fault) -> Bool {
-        guard let decoding = response.decoding, !isDiscarded else {
-            return try write(body, evenIfFull: isResuming)
-        }
-        var rest = decoding.undecodedBytes(of: body)
-        while !rest.isEmpty || decoding.hasMore {
+        guard let decoder = response.decoder, !isDiscarded else { return try write(body, evenIfFull: isResuming) }
+        var rest = UnsafeRawBufferPointer(rebasing: body.dropFirst(response.repeatedCount))
+        while !rest.isEmpty || decoder.hasMore {
             guard hasRoomForPiece, !mustYield() else {
-                decoding.didReject(body, rest: rest)
+                response.repeatedCount = max(response.repeatedCount, body.count - rest.count)
                 return false
             }
             // Check this here, because the loop can't end the transfer during this call.
             if mustBeReadToItsEnd, let fault = interruption { throw fault }
-            _ = try write(decoding.decode(&rest), evenIfFull: true)
+            _ = try write(decoder.decode(&rest), evenIfFull: true)
         }
-        decoding.didConsume(body)
+        response.repeatedCount = max(0, response.repeatedCount - body.count)
         return true
     }
 
     private var hasRoomForPiece: Bool {
         guard let held else { return sink.source?.isFull != true }
-        return hasRoom(for: BodyDecoding.pieceSize, in: held)
+        return hasRoom(for: PieceDecoder.pieceSize, in: held)
     }
 
     private func write(_ bytes: UnsafeRawBufferPointer, evenIfFull: Bool) throws(Fault) -> Bool {
@@ -220,7 +163,7 @@ extension Transfer {
     /// Whether the transfer must wait for its next turn. libcurl can read 100 buffers in a row. A buffer can consist of chunks of
     /// one byte, or decode to any length.
     private func mustYield() -> Bool {
-        guard !mustBeReadToItsEnd, response.decoding != nil || sink.byteCount > 1 << 16 && !isResuming else {
+        guard !mustBeReadToItsEnd, response.decoder != nil || sink.byteCount > 1 << 16 && !isResuming else {
             return false
         }
         let now = MonotonicClock.now
@@ -230,7 +173,7 @@ extension Transfer {
         }
         guard now > timeSlice.start + Self.longestTimeSlice else { return false }
         // The transfer pauses until the loop has processed its messages.
-        loop.post(.demand(self))
+        post(.demand)
         return true
     }
 

@@ -13,8 +13,8 @@ extension Transfer {
 
     /// Throws if the body is incomplete although libcurl reports success.
     func checkBody() throws(Fault) {
-        if attempt.isShared, case .exact(let length)? = response.parser.bodyLength,
-            response.decoding?.encodedByteCount ?? sink.byteCount < length
+        if attempt.isShared, let length = response.parser.declaredLength,
+            response.decoder?.encodedByteCount ?? sink.byteCount < length
         {
             throw Fault(.bodyIncomplete, "the stream ended before the body was complete")
         }
@@ -26,7 +26,7 @@ extension Transfer {
                 .bodyIncomplete,
                 "the server closed the TCP connection without a TLS alert (close_notify), so the body may be cut off")
         }
-        try response.decoding?.finish()
+        try response.decoder?.finish()
     }
 
     /// Returns the result for the caller; nil if a streamed response has already been delivered.
@@ -58,7 +58,7 @@ extension Transfer {
     }
 
     private var connectingPhase: TransportError.Phase {
-        if lookup.isPending { return .resolving }
+        if lookup != .none { return .resolving }
         guard let handle = attempt.handle else { return .queued }
         // libcurl reports the peer's address immediately, but the time of connecting only after the TLS handshake.
         if !plan.isSecure || handle.string(CURLINFO_PRIMARY_IP) == nil { return .connecting }
@@ -70,9 +70,7 @@ extension Transfer {
         let handle = attempt.handle
         var error: TransportError
         if let fault = state.fault ?? handshakeFault ?? familyFault(code) {
-            error = TransportError(
-                fault.code, phase: phase, url: plan.url, message: fault.message, systemError: fault.systemError,
-                underlying: fault.underlying)
+            error = TransportError(fault, phase: phase, url: plan.url)
         } else if code == CURLE_COULDNT_CONNECT, let socketError = attempt.socketError,
             CurlFailure.isOutOfResources(socketError)
         {

@@ -6,21 +6,15 @@ import HTTPTypes
 import Synchronization
 
 /// One exchange over libcurl: prepared on the caller's thread, then owned by the thread of its loop.
-final class Transfer: PreparedExchange, @unchecked Sendable {
+final class Transfer: LoopExchange, @unchecked Sendable {
     // Sendable because only one thread uses it at a time: the caller's, then the loop's.
-
-    typealias Completion = @Sendable (Result<TransportResponse, any Error>) -> Void
 
     /// How far the lookup of the host's name has progressed, if one is needed.
     enum Lookup {
         case none
         /// Too many lookups are running. The transfer isn't added to libcurl while it waits.
-        case waiting(LookupLimiter<Transfer>.Slot)
-        case running(LookupLimiter<Transfer>.Slot)
-
-        var isPending: Bool {
-            if case .none = self { false } else { true }
-        }
+        case waiting
+        case running
     }
 
     /// The state of one attempt. An attempt begins when the transfer is added to libcurl. The next attempt has a new value.
@@ -55,9 +49,14 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         /// authentication message. In both cases, libcurl doesn't deliver this response's body. Only the next callback shows
         /// whether libcurl sends the request again.
         var refusal: ResponseHead?
-        var decision = Decision.none
+        var headState = HeadState.none
+        /// The body while the decision is pending, if it isn't collected in memory.
+        var held = GrowingBuffer()
         /// Nil if the body isn't decoded.
-        var decoding: BodyDecoding?
+        var decoder: PieceDecoder?
+        /// How many bytes of the next delivery have already been decoded. If a buffer isn't accepted as a whole, libcurl delivers it
+        /// again, possibly in pieces of other sizes.
+        var repeatedCount = 0
         /// The result of the transfer, if libcurl finished it before the decision about the head was made.
         var pendingResult: PendingResult?
     }
@@ -71,14 +70,13 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     let started = Date()
     private let isCancelled = Atomic(false)
 
-    @exclusivity(unchecked) private var completion: Completion?
-    /// The stream of a streamed response, until the response is delivered.
+    @exclusivity(unchecked) var completion: Completion?
     @exclusivity(unchecked) var stream: ResponseBodyStream?
-    /// The transport, which the stream of a response retains.
-    @exclusivity(unchecked) var streamOwner: (any AnyObject & Sendable)?
+    @exclusivity(unchecked) var owner: (any AnyObject & Sendable)?
 
     @exclusivity(unchecked) var index: Int?
-    @exclusivity(unchecked) var slot: HostLimiter<Transfer>.Slot?
+    /// The host whose limit applies to the transfer; nil while the transfer doesn't count.
+    @exclusivity(unchecked) var limitedBy: HostLimiter<Transfer>.Host?
     /// Whether the host limiter has admitted the transfer.
     @exclusivity(unchecked) var isAdmitted = false
     @exclusivity(unchecked) var lookup = Lookup.none
@@ -108,10 +106,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         authentication = hop.connectionAuthentication
         response = Self.response(to: hop)
         self.plan = plan
-        let isStreamed = if case .stream = hop.exchange.delivery { true } else { false }
-        state = TransferState(
-            options: hop.exchange.options, totalTimeout: hop.totalTimeout, isStreamed: isStreamed,
-            now: MonotonicClock.now)
+        state = TransferState(hop, now: MonotonicClock.now)
         sink = BodySink(hop.exchange.delivery)
     }
 
@@ -138,47 +133,21 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         return EasyHandle.from(context).transfer
     }
 
-    func start(completion: @escaping Completion) {
-        self.completion = completion
-        // Don't make these calls earlier, because they create retain cycles that last until the transfer ends.
-        if case .stream(let highWaterMark) = exchange.delivery { makeStream(highWaterMark: highWaterMark) }
-        exchange.control.attach { [loop] _ in loop.post(.suspensionChanged(self)) }
-        loop.post(.submit(self))
+    var headState: HeadState {
+        get { response.headState }
+        set { response.headState = newValue }
     }
 
-    private func makeStream(highWaterMark: Int) {
-        let (stream, source) = ResponseBodyStream.make(
-            highWaterMark: highWaterMark,
-            onDemand: { [loop, owner = streamOwner.take()] in
-                loop.post(.demand(self))
-                _ = owner
-            },
-            onCancel: { [loop] in loop.post(.cancel(self)) })
-        self.stream = stream
-        sink = BodySink(source: source, highWaterMark: highWaterMark)
-    }
+    func post(_ signal: ExchangeSignal) { loop.post(signal, of: self) }
 
     func cancel() {
         isCancelled.store(true, ordering: .relaxed)
-        loop.post(.cancel(self))
+        post(.cancel)
     }
 
     /// Why the transfer must end now; nil if it can continue. The reason can exist before the loop processes it.
     var interruption: Fault? {
         isCancelled.load(ordering: .relaxed) ? .cancelled : state.expiry(at: MonotonicClock.now)
-    }
-
-    func takeCompletion() -> Completion? { completion.take() }
-
-    /// Records a fault that a closure throws. The fault takes precedence over libcurl's code.
-    @discardableResult
-    func attempt<Value>(_ body: () throws(Fault) -> Value) -> Value? {
-        do {
-            return try body()
-        } catch {
-            state.fail(error)
-            return nil
-        }
     }
 
     /// Ends reading the request's body.

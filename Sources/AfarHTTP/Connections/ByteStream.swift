@@ -47,7 +47,7 @@ final class SocketStream: ByteStream {
     var canRead: Bool { isReadable || isBroken }
     var canWrite: Bool { isWritable }
 
-    func update(_ event: Poller.Event) {
+    func update(_ event: SocketEvent) {
         if event.isReadable { isReadable = true }
         if event.isWritable { isWritable = true }
         if event.hasHungUp { hasHungUp = true }

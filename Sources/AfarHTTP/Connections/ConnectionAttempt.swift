@@ -19,7 +19,7 @@ final class ConnectionAttempt: @unchecked Sendable {
             (self.descriptor, self.address, self.attempt) = (descriptor, address, attempt)
         }
 
-        func update(_ event: Poller.Event) { if event.isWritable { attempt.update(self) } }
+        func update(_ event: SocketEvent) { if event.isWritable { attempt.update(self) } }
 
         func takeTurn() {}
     }
@@ -31,7 +31,6 @@ final class ConnectionAttempt: @unchecked Sendable {
         case hostLookup
         case socks
         case tunnel
-        case negotiation(any ProxyNegotiation)
         case hostTLS
     }
 
@@ -41,8 +40,6 @@ final class ConnectionAttempt: @unchecked Sendable {
     private static let retryDelay: UInt64 = 10_000_000
 
     let key: ConnectionKey
-    /// The index in the engine's list; nil after the attempt has ended.
-    var index: Int?
     private unowned let engine: HTTPEngine
     /// When the attempt times out, even if requests are still waiting for it.
     let deadline: UInt64
@@ -52,6 +49,8 @@ final class ConnectionAttempt: @unchecked Sendable {
     /// The host's addresses that haven't been tried through the SOCKS proxy yet.
     private var hostAddresses: ArraySlice<SocketAddress> = []
     private var steps: ArraySlice<Step> = []
+    /// The negotiation of the current step, if it is one.
+    private var negotiation: (any ProxyNegotiation)?
     /// The last address that was tried.
     private(set) var address: SocketAddress?
     private var addresses: ArraySlice<SocketAddress> = []
@@ -283,9 +282,17 @@ final class ConnectionAttempt: @unchecked Sendable {
             case .proxyTLS(let host):
                 connection.add(try engine.makeTLS(over: connection, toProxy: host), isToHost: false)
             case .hostLookup: return lookUp(key.route?.host ?? key.host)
-            case .socks, .tunnel:
-                if let route = key.route { steps[steps.startIndex] = .negotiation(try negotiation(step, route)) }
-            case .negotiation: break
+            case .socks:
+                negotiation = try key.route.map { route throws(Fault) in
+                    try SOCKSNegotiation(
+                        to: route.host.withoutZone, port: route.port, address: hostAddresses.popFirst(),
+                        credential: route.proxy?.credential)
+                }
+            case .tunnel:
+                negotiation = try key.route.map { route throws(Fault) in
+                    try TunnelNegotiation(
+                        to: route.host.withoutZone, port: route.port, authorization: route.proxyAuthorization)
+                }
             case .hostTLS:
                 (phase, times.secureStart) = (.tlsHandshake, MonotonicClock.now)
                 connection.add(try engine.makeTLS(over: connection), isToHost: true)
@@ -294,16 +301,6 @@ final class ConnectionAttempt: @unchecked Sendable {
             return end(with: error)
         }
         proceed(on: connection)
-    }
-
-    private func negotiation(_ step: Step, _ route: ConnectionRoute) throws(Fault) -> any ProxyNegotiation {
-        if case .tunnel = step {
-            return try TunnelNegotiation(
-                to: route.host.withoutZone, port: route.port, authorization: route.proxyAuthorization)
-        }
-        return try SOCKSNegotiation(
-            to: route.host.withoutZone, port: route.port, address: hostAddresses.popFirst(),
-            credential: route.proxy?.credential)
     }
 
     private func finishStep(on connection: HTTPConnection) {
@@ -316,9 +313,9 @@ final class ConnectionAttempt: @unchecked Sendable {
         guard let step = steps.first, evaluatedExchange == nil, !awaitsEvaluation else { return }
         do throws(Fault) {
             switch step {
-            case .hostLookup, .socks, .tunnel: return
-            case .negotiation(let negotiation):
-                guard try negotiation.proceed(on: connection.stream) else { return }
+            case .hostLookup: return
+            case .socks, .tunnel:
+                guard try negotiation?.proceed(on: connection.stream) == true else { return }
                 times.connectEnd = MonotonicClock.now
             case .proxyTLS, .hostTLS:
                 guard let tls = connection.outerTLS else { return }
@@ -333,16 +330,11 @@ final class ConnectionAttempt: @unchecked Sendable {
                 }
             }
         } catch {
-            return stepFailed(step, error, on: connection)
+            // If a SOCKS proxy could not connect to an address of the host, try the next address over a new connection.
+            guard case .socks = step, !hostAddresses.isEmpty else { return end(with: error) }
+            return reconnect(connection)
         }
         finishStep(on: connection)
-    }
-
-    /// Ends the attempt after a failed step. However, if a SOCKS proxy could not connect to an address of the host, requests the
-    /// host's next address over a new connection.
-    private func stepFailed(_ step: Step, _ fault: Fault, on connection: HTTPConnection) {
-        guard case .negotiation = step, !hostAddresses.isEmpty else { return end(with: fault) }
-        reconnect(connection)
     }
 
     /// Opens a new connection to the same address.

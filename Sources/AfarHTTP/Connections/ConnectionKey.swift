@@ -1,4 +1,3 @@
-import AfarHTTP1
 import AfarTransport
 import HTTPTypes
 
@@ -37,7 +36,7 @@ struct ConnectionKey: Hashable {
 
     /// Creates the key for an exchange.
     ///
-    /// - Throws: `HTTP1Error` if the port is invalid; `InvalidSetting` or `InvalidProxy` if a network setting can't be used.
+    /// - Throws: `Fault` if the port is invalid; `InvalidSetting` or `InvalidProxy` if a network setting can't be used.
     init(_ request: HTTPRequest, _ options: ExchangeOptions, for purpose: Purpose = .requests) throws {
         self.purpose = purpose
         let authority = request.authority ?? ""
@@ -50,7 +49,7 @@ struct ConnectionKey: Hashable {
             let digits = authority[colon...].dropFirst()
             name = authority[..<colon]
             guard digits.utf8.allSatisfy(\.isDigit), let number = digits.isEmpty ? UInt16(port) : UInt16(digits) else {
-                throw HTTP1Error(.invalidURL, "the port is not a number from 0 to 65535")
+                throw Fault(.invalidURL, "the port is not a number from 0 to 65535")
             }
             port = Int(number)
         }

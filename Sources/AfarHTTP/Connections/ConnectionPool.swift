@@ -1,7 +1,8 @@
+import AfarTransport
+
 /// Assigns connections to requests, and decides when connections are opened and closed. It performs no I/O and reads no clock.
 ///
-/// A request uses the first connection that becomes available, even if another one is being opened for it. The most recently used
-/// connection is reused first, so the other connections can time out.
+/// The most recently used connection is reused first, so the other connections can time out.
 final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObject> {
     /// The result of requesting a connection.
     enum Assignment {
@@ -25,42 +26,6 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
         let needsFresh: Bool
     }
 
-    /// The waiters of one key, in order. Removing the first one takes constant time.
-    private struct Queue {
-        /// Removed waiters at the front are nil.
-        private var places: [Queued?] = []
-        private var start = 0
-
-        var count: Int { places.count - start }
-
-        /// The waiter at a position, if any.
-        subscript(position: Int) -> Waiter? {
-            (0..<count).contains(position) ? places[start + position]?.waiter : nil
-        }
-
-        mutating func append(_ queued: Queued) { places.append(queued) }
-
-        mutating func prepend(_ queued: Queued) { places.insert(queued, at: start) }
-
-        /// Removes and returns the first waiter that satisfies a condition.
-        mutating func take(where isSuitable: (Queued) -> Bool) -> Waiter? {
-            guard let index = places[start...].firstIndex(where: { $0.map(isSuitable) ?? false }) else { return nil }
-            let waiter = places[index]?.waiter
-            guard index == start else {
-                places.remove(at: index)
-                return waiter
-            }
-            places[index] = nil
-            start += 1
-            // At most as many waiters are moved as were removed, so the average cost per waiter is constant.
-            if start * 2 >= places.count {
-                places.removeFirst(start)
-                start = 0
-            }
-            return waiter
-        }
-    }
-
     /// The connections and the waiters of one key.
     private final class Host {
         /// The idle connections, by last use. The most recently used one is the last.
@@ -68,7 +33,7 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
         @exclusivity(unchecked) var inUse = 0
         @exclusivity(unchecked) var opening = 0
         /// The waiters. Waiters that require a new connection come first.
-        @exclusivity(unchecked) var waiting = Queue()
+        @exclusivity(unchecked) var waiting = WaitingQueue<Queued>()
 
         var isUnused: Bool { idle.isEmpty && inUse == 0 && opening == 0 && waiting.count == 0 }
     }
@@ -111,9 +76,7 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
 
     /// Counts another connection, if one can be opened. Returns whether it was counted.
     private func open(_ host: Host) -> Bool {
-        guard host.opening < host.waiting.count, hasRoom(host) else {
-            return false
-        }
+        guard host.opening < host.waiting.count, hasRoom(host) else { return false }
         host.opening += 1
         return true
     }
@@ -130,7 +93,7 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
     /// Returns the last waiter for which a connection is being opened, if any. The connect timers of this waiter and all
     /// earlier ones are running.
     func lastConnecting(to key: Key) -> Waiter? {
-        hosts[key].flatMap { host in host.waiting[min(host.opening, host.waiting.count) - 1] }
+        hosts[key].flatMap { host in host.waiting[min(host.opening, host.waiting.count) - 1]?.waiter }
     }
 
     /// Whether there are waiters for which no connection is being opened.
@@ -150,9 +113,9 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
     ) -> Waiter? {
         let host = makeHost(key)
         if isFresh { host.opening -= 1 } else { host.inUse -= 1 }
-        if let waiter = host.waiting.take(where: { isFresh || !$0.needsFresh }) {
+        if let queued = host.waiting.take(where: { isFresh || !$0.needsFresh }) {
             host.inUse += 1
-            return waiter
+            return queued.waiter
         }
         useCount += 1
         host.idle.append(Idle(connection: connection, deadline: deadline, number: useCount))
@@ -169,10 +132,10 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
         guard let host = hosts[key] else { return nil }
         host.opening -= 1
         defer { discardIfUnused(key, host) }
-        return host.waiting.take { waiter == nil || $0.waiter === waiter }
+        return host.waiting.take { waiter == nil || $0.waiter === waiter }?.waiter
     }
 
-    func firstWaiter(_ key: Key) -> Waiter? { hosts[key].flatMap { $0.waiting[0] } }
+    func firstWaiter(_ key: Key) -> Waiter? { hosts[key]?.waiting[0]?.waiter }
 
     /// Records that an attempt to open a connection was canceled, because no request needs it.
     func openingWasCancelled(_ key: Key) {
@@ -198,14 +161,7 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
     }
 
     /// Records that the server has closed an idle connection.
-    func idleConnectionClosed(_ connection: Connection, key: Key) {
-        guard let host = hosts[key], let index = host.idle.firstIndex(where: { $0.connection === connection }) else {
-            return
-        }
-        host.idle.remove(at: index)
-        idleCount -= 1
-        discardIfUnused(key, host)
-    }
+    func idleConnectionClosed(_ connection: Connection) { _ = takeIdle { $0.connection === connection } }
 
     // MARK: Idle connections
 
@@ -215,13 +171,8 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
         return takeIdle { $0.deadline <= now }
     }
 
-    /// Removes and returns the least recently used idle connections beyond the limit.
-    func takeSurplus() -> [Connection] {
-        guard idleCount > idleLimit else { return [] }
-        let numbers = hosts.values.flatMap { $0.idle.map(\.number) }.sorted()
-        let newest = numbers[idleCount - idleLimit - 1]
-        return takeIdle { $0.number <= newest }
-    }
+    /// Removes and returns the least recently used idle connection, if there are more than the limit.
+    func takeSurplus() -> Connection? { idleCount > idleLimit ? takeOldest() : nil }
 
     /// Removes and returns the least recently used idle connection.
     func takeOldest() -> Connection? {

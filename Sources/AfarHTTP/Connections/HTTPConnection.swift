@@ -92,7 +92,7 @@ final class HTTPConnection: LoopSocket {
 
     // MARK: Turns
 
-    func update(_ event: Poller.Event) {
+    func update(_ event: SocketEvent) {
         socket.update(event)
         queueTurn()
     }

@@ -20,31 +20,30 @@ private struct Dialogue {
     /// Sends the remaining bytes, then reads a number of bytes. Returns whether all of them have arrived.
     mutating func receive(_ count: Int, on stream: any ByteStream) throws(Fault) -> Bool {
         while !unsent.isEmpty {
-            switch unsent.withUnsafeBytes({ stream.write($0) }) {
-            case .bytes(let count): unsent.removeFirst(count)
-            case .wouldBlock: return false
-            case .end: throw Self.closed
-            case .failed(let fault): throw Self.failure(fault)
-            }
+            guard let sent = try Self.count(unsent.withUnsafeBytes { stream.write($0) }) else { return false }
+            unsent.removeFirst(sent)
         }
         while received.count < count {
             var buffer = [UInt8](repeating: 0, count: count - received.count)
-            switch buffer.withUnsafeMutableBytes({ stream.read(into: $0) }) {
-            case .bytes(let count): received += buffer[..<count]
-            case .wouldBlock: return false
-            case .end: throw Self.closed
-            case .failed(let fault): throw Self.failure(fault)
+            guard let read = try Self.count(buffer.withUnsafeMutableBytes { stream.read(into: $0) }) else {
+                return false
             }
+            received += buffer[..<read]
         }
         return true
     }
 
-    private static let closed = Fault(.proxyFailed, "the proxy closed the connection before it connected to the host")
-
-    private static func failure(_ fault: Fault) -> Fault {
-        Fault(
-            .proxyFailed, "the connection to the proxy was lost before it connected to the host",
-            systemError: fault.systemError)
+    /// Returns the number of bytes that were transferred; nil if the stream would block.
+    private static func count(_ result: StreamResult) throws(Fault) -> Int? {
+        switch result {
+        case .bytes(let count): return count
+        case .wouldBlock: return nil
+        case .end: throw Fault(.proxyFailed, "the proxy closed the connection before it connected to the host")
+        case .failed(let fault):
+            throw Fault(
+                .proxyFailed, "the connection to the proxy was lost before it connected to the host",
+                systemError: fault.systemError)
+        }
     }
 }
 
@@ -57,11 +56,7 @@ final class TunnelNegotiation: ProxyNegotiation {
         let authority = HostName.authority(host, port: port)
         var request = HTTPRequest(method: .connect, scheme: nil, authority: authority, path: nil)
         request.headerFields[.proxyAuthorization] = authorization
-        do throws(HTTP1Error) {
-            dialogue.send(try RequestHead(request, target: .authority).bytes)
-        } catch {
-            throw Fault(error)
-        }
+        dialogue.send(try RequestHead(request, target: .authority).bytes)
         parser = ResponseParser(.init(method: .connect, url: authority), options: ExchangeOptions())
     }
 
@@ -82,9 +77,9 @@ final class TunnelNegotiation: ProxyNegotiation {
 
     private func next(_ offset: inout Int) throws(Fault) -> ResponseParser.Event? {
         let bytes = dialogue.received
-        do throws(HTTP1Error) {
+        do throws(Fault) {
             return try bytes.withUnsafeBytes { bytes in
-                Result { () throws(HTTP1Error) in try parser.next(in: bytes, at: &offset) }
+                Result { () throws(Fault) in try parser.next(in: bytes, at: &offset) }
             }.get()
         } catch {
             throw Fault(.proxyFailed, "the proxy's response to CONNECT is not valid: \(error.message)")

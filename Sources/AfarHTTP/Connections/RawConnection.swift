@@ -73,7 +73,7 @@ final class RawConnection: Connection {
             case .end(let isClean):
                 guard isClean else {
                     throw failure(
-                        .connectionLost, .receiving, "the connection closed without a TLS alert (close_notify)")
+                        Fault(.connectionLost, "the connection closed without a TLS alert (close_notify)"), .receiving)
                 }
                 return Data()
             case .failed(let fault): throw failure(fault, .receiving)
@@ -158,19 +158,18 @@ final class RawConnection: Connection {
         try await sendRemaining(timeout: target.options.connectTimeout)
         try state.withLock { state in
             guard !state.isSecure else {
-                throw failure(.invalidUse, .tlsHandshake, "the connection already uses TLS")
+                throw failure(Fault(.invalidUse, "the connection already uses TLS"), .tlsHandshake)
             }
             // TLS would mistake the unread bytes for its own.
             guard state.unread.isEmpty else {
+                let problem = "bytes received from \(target.host) before TLS haven't been read"
                 throw failure(
-                    .secureConnectionFailed, .tlsHandshake,
-                    "bytes received from \(target.host) before TLS haven't been read. Read them before you start TLS")
+                    Fault(.secureConnectionFailed, "\(problem). Read them before you start TLS"), .tlsHandshake)
             }
             state.isSecure = true
             state.metrics.secureConnectionStartDate = Date()
         }
         do {
-            try tls.settings.check(url: url)
             try tls.prepare(isEvaluated: target.options.security?.evaluation != nil)
             try socket.add { lower in
                 try TLSStream(
@@ -225,9 +224,7 @@ final class RawConnection: Connection {
             let code = (error as? ServerTrustError)?.code.transportCode ?? .certificateUntrusted
             let message =
                 error is UndecidedTrust ? "the server's certificates were not evaluated" : "\(error)"
-            var failure = failure(code, .tlsHandshake, message)
-            failure.underlying = error
-            throw failure
+            throw failure(Fault(code, message, underlying: error), .tlsHandshake)
         }
     }
 
@@ -248,7 +245,7 @@ final class RawConnection: Connection {
         _ phase: TransportError.Phase, _ body: (any ByteStream) throws -> Value
     ) throws -> Value {
         guard let value = try socket.withStream(body) else {
-            throw failure(.cancelled, phase, "the connection was closed locally")
+            throw failure(Fault(.cancelled, "the connection was closed locally"), phase)
         }
         return value
     }
@@ -258,24 +255,16 @@ final class RawConnection: Connection {
         unless isPossible: (any ByteStream) -> Bool
     ) async throws {
         if let deadline, deadline <= .now {
-            throw failure(.timedOut, phase, "no data was transferred before the timeout")
+            throw failure(Fault(.timedOut, "no data was transferred before the timeout"), phase)
         }
         await socket.wait(until: deadline, unless: isPossible)
     }
 
     private func checkCancellation() throws(TransportError) {
-        if Task.isCancelled { throw failure(.cancelled, .receiving, "the task was cancelled") }
+        if Task.isCancelled { throw failure(Fault(.cancelled, "the task was cancelled"), .receiving) }
     }
 
     private func failure(_ fault: Fault, _ phase: TransportError.Phase) -> TransportError {
-        var error = failure(fault.code, phase, fault.message)
-        (error.systemError, error.underlying) = (fault.systemError, fault.underlying)
-        return error
-    }
-
-    private func failure(
-        _ code: TransportError.Code, _ phase: TransportError.Phase, _ message: String
-    ) -> TransportError {
-        TransportError(code, phase: phase, url: url, peer: peer, message: message)
+        TransportError(fault, phase: phase, url: url, peer: peer)
     }
 }

@@ -32,7 +32,7 @@ final class RawSocket: LoopSocket, Sendable {
 
     // MARK: The loop's thread
 
-    func update(_ event: Poller.Event) {
+    func update(_ event: SocketEvent) {
         let waiters = state.withLock { state in
             state.socket.update(event)
             return Swift.exchange(&state.waiters, with: [])

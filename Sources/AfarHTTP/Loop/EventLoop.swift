@@ -1,13 +1,27 @@
 import AfarTransport
-import Foundation
-import Synchronization
+import CEpoll
+
+/// An event on a socket.
+struct SocketEvent {
+    let isReadable: Bool
+    let isWritable: Bool
+    /// Whether the peer has closed its side, or the connection is broken.
+    let hasHungUp: Bool
+
+    init(_ bits: UInt32) {
+        let isBroken = bits & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0
+        isReadable = isBroken || bits & (EPOLLIN.rawValue | EPOLLRDHUP.rawValue) != 0
+        isWritable = isBroken || bits & EPOLLOUT.rawValue != 0
+        hasHungUp = isBroken || bits & EPOLLRDHUP.rawValue != 0
+    }
+}
 
 /// A socket that a loop watches.
 protocol LoopSocket: AnyObject {
     var descriptor: Int32 { get }
 
     /// Records an event on the socket.
-    func update(_ event: Poller.Event)
+    func update(_ event: SocketEvent)
 
     /// Performs the operations that are possible. If there is a lot of work, performs only part of it and requests another turn.
     func takeTurn()
@@ -34,15 +48,10 @@ protocol LoopClient: AnyObject {
 
 /// A thread with an epoll set. It gives turns to sockets, receives messages from other threads, and observes deadlines.
 ///
-/// The sockets can serve any purpose. Only the loop's thread uses the client's state.
+/// Each socket is registered once, for edge-triggered events, so requests need no system calls for registration. The sockets can
+/// serve any purpose. Only the loop's thread uses the client's state.
 final class EventLoop<Client: LoopClient>: @unchecked Sendable {
-    // Sendable because other threads use only the mailbox and the poller's `wake`.
-
-    private struct Mailbox {
-        var messages: [Client.Message] = []
-        /// Whether the thread has ended.
-        var isClosed = false
-    }
+    // Sendable because other threads use only the inbox.
 
     private struct Registration {
         var socket: (any LoopSocket)?
@@ -50,28 +59,19 @@ final class EventLoop<Client: LoopClient>: @unchecked Sendable {
         var generation: UInt32 = 0
     }
 
-    private let mailbox = Locked(Mailbox())
-    private let events: EpollSet
-    private let poller: Poller
-    private let thread = Atomic<pthread_t>(0)
+    private let inbox: LoopInbox<Client.Message>
 
     /// The registered sockets, by descriptor.
     @exclusivity(unchecked) private var registrations: [Registration] = []
     /// The sockets that wait for a turn, and (in `current`) the sockets whose turn it is.
     @exclusivity(unchecked) private var ready: [any LoopSocket] = []
     @exclusivity(unchecked) private var current: [any LoopSocket] = []
-    @exclusivity(unchecked) private var messages: [Client.Message] = []
-    /// Whether the thread has posted messages to itself. If so, it must not wait for events.
-    @exclusivity(unchecked) private var hasOwnMessages = false
     /// When the current turn began, in nanoseconds of ``MonotonicClock``.
     @exclusivity(unchecked) private(set) var now = MonotonicClock.now
     /// A buffer for reading from sockets.
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 16)
 
-    init() throws {
-        events = try EpollSet()
-        poller = Poller(set: events)
-    }
+    init() throws { inbox = try LoopInbox() }
 
     deinit { buffer.deallocate() }
 
@@ -83,15 +83,7 @@ final class EventLoop<Client: LoopClient>: @unchecked Sendable {
     }
 
     /// Posts a message. Can be called from any thread. Messages are dropped after the thread has ended.
-    func post(_ message: Client.Message) {
-        let mustWake = mailbox.withLock { mailbox in
-            guard !mailbox.isClosed else { return false }
-            mailbox.messages.append(message)
-            return mailbox.messages.count == 1
-        }
-        guard mustWake else { return }
-        if thread.load(ordering: .relaxed) == pthread_self() { hasOwnMessages = true } else { events.wake() }
-    }
+    func post(_ message: Client.Message) { inbox.post(message) }
 
     // MARK: The loop's thread
 
@@ -101,8 +93,9 @@ final class EventLoop<Client: LoopClient>: @unchecked Sendable {
         while registrations.count <= index { registrations.append(Registration()) }
         registrations[index].generation &+= 1
         registrations[index].socket = socket
-        let number = UInt64(registrations[index].generation) << 32 | UInt64(index)
-        guard !poller.register(socket.descriptor, number: number) else { return true }
+        let tag = UInt64(registrations[index].generation) << 32 | UInt64(index)
+        let events = EPOLLIN.rawValue | EPOLLOUT.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue
+        guard !inbox.events.set(socket.descriptor, EPOLL_CTL_ADD, events, tag: tag) else { return true }
         registrations[index].socket = nil
         return false
     }
@@ -112,7 +105,8 @@ final class EventLoop<Client: LoopClient>: @unchecked Sendable {
         let index = Int(socket.descriptor)
         guard registrations.indices.contains(index), registrations[index].socket === socket else { return }
         registrations[index].socket = nil
-        if !isClosing { poller.unregister(socket.descriptor) }
+        // Closing a socket ends its registration.
+        if !isClosing { _ = inbox.events.set(socket.descriptor, EPOLL_CTL_DEL) }
     }
 
     /// Reads the clock again, after work that may have taken a long time.
@@ -122,14 +116,14 @@ final class EventLoop<Client: LoopClient>: @unchecked Sendable {
     func queue(_ socket: any LoopSocket) { ready.append(socket) }
 
     private func run(_ client: Client) {
-        thread.store(pthread_self(), ordering: .relaxed)
-        while !hasEnded(client) {
-            let count = events.wait(milliseconds: timeout(of: client))
+        inbox.begin()
+        while !client.hasEnded || !inbox.close() {
+            let count = inbox.wait(until: ready.isEmpty ? client.nextDeadline : 0)
             now = MonotonicClock.now
-            for index in 0..<count { notify(poller.event(index)) }
+            for index in 0..<count { notify(inbox.events.event(index)) }
             // Sockets come before messages, because a response can free a connection for a new request.
             takeTurns()
-            receiveMessages(client)
+            inbox.receive { client.receive($0) }
             takeTurns()
             client.finishTurn()
         }
@@ -137,43 +131,16 @@ final class EventLoop<Client: LoopClient>: @unchecked Sendable {
         registrations = []
     }
 
-    private func notify(_ event: Poller.Event) {
-        guard let number = event.number else { return }
-        let (index, generation) = (Int(number & 0xFFFF_FFFF), UInt32(number >> 32))
-        guard registrations.indices.contains(index), registrations[index].generation == generation,
-            let socket = registrations[index].socket
-        else { return }
-        socket.update(event)
+    private func notify(_ event: (tag: UInt64?, events: UInt32)) {
+        guard let tag = event.tag else { return }
+        let (index, generation) = (Int(tag & 0xFFFF_FFFF), UInt32(tag >> 32))
+        guard registrations.indices.contains(index), registrations[index].generation == generation else { return }
+        registrations[index].socket?.update(SocketEvent(event.events))
     }
 
     private func takeTurns() {
         swap(&ready, &current)
         for socket in current { socket.takeTurn() }
         current.removeAll(keepingCapacity: true)
-    }
-
-    private func receiveMessages(_ client: Client) {
-        hasOwnMessages = false
-        mailbox.withLock { swap(&$0.messages, &messages) }
-        for message in messages { client.receive(message) }
-        messages.removeAll(keepingCapacity: true)
-    }
-
-    /// Returns whether the thread can end. If so, closes the mailbox, because a message left in it would create a retain cycle
-    /// between the loop and the mailbox.
-    private func hasEnded(_ client: Client) -> Bool {
-        guard client.hasEnded else { return false }
-        return mailbox.withLock { mailbox in
-            mailbox.isClosed = mailbox.messages.isEmpty
-            return mailbox.isClosed
-        }
-    }
-
-    private func timeout(of client: Client) -> Int32 {
-        guard ready.isEmpty, !hasOwnMessages else { return 0 }
-        let deadline = client.nextDeadline
-        guard deadline != .max else { return -1 }
-        let now = MonotonicClock.now
-        return deadline > now ? Int32(clamping: (deadline - now + 999_999) / 1_000_000) : 0
     }
 }

@@ -11,7 +11,32 @@ final class TLSContext: Sendable {
         // Sendable because OpenSSL counts the object's references atomically.
         let raw: OpaquePointer
 
-        init(_ raw: OpaquePointer) { self.raw = raw }
+        init(_ settings: TLSSettings) throws(Fault) {
+            guard let raw = SSL_CTX_new(TLS_client_method()) else { throw .outOfMemory }
+            self.raw = raw
+            defer { ERR_clear_error() }
+            if let list = settings.cipherList, SSL_CTX_set_cipher_list(raw, list) != 1 {
+                throw Fault(
+                    .secureConnectionFailed, "OpenSSL does not accept the list of ciphers for TLS 1.2: \"\(list)\"")
+            }
+            if let list = settings.tls13CipherSuites, SSL_CTX_set_ciphersuites(raw, list) != 1 {
+                throw Fault(
+                    .secureConnectionFailed, "OpenSSL does not accept the list of suites for TLS 1.3: \"\(list)\"")
+            }
+            afar_set_up_client(raw)
+            if let keyLog = settings.keyLog { afar_log_keys(raw, keyLog.descriptor) }
+            afar_set_validation(
+                raw,
+                { context, _ in
+                    guard let context, let stream = TLSStream.validating(context) else { return 0 }
+                    return stream.validate(context) ? 1 : 0
+                }, nil)
+            SSL_CTX_sess_set_new_cb(raw) { ssl, session in
+                guard let ssl, let session, let stream = TLSStream.of(ssl) else { return 0 }
+                stream.receiveSession(session)
+                return 1
+            }
+        }
 
         deinit { SSL_CTX_free(raw) }
     }
@@ -26,6 +51,7 @@ final class TLSContext: Sendable {
     ///
     /// - Parameter isEvaluated: Whether an evaluator validates the certificates.
     func prepare(isEvaluated: Bool) throws(Fault) {
+        try settings.check()
         _ = try owner()
         if !isEvaluated { _ = try authorities() }
     }
@@ -45,40 +71,10 @@ final class TLSContext: Sendable {
 
     private func owner() throws(Fault) -> Owner {
         try created.withLock { [settings] created in
-            let result = created ?? Result { () throws(Fault) in try Self.make(settings) }
+            let result = created ?? Result { () throws(Fault) in try Owner(settings) }
             created = result
             return result
         }.get()
-    }
-
-    private static func make(_ settings: TLSSettings) throws(Fault) -> Owner {
-        guard let raw = SSL_CTX_new(TLS_client_method()) else { throw .outOfMemory }
-        let owner = Owner(raw)
-        try setUp(raw, settings)
-        return owner
-    }
-
-    private static func setUp(_ raw: OpaquePointer, _ settings: TLSSettings) throws(Fault) {
-        defer { ERR_clear_error() }
-        if let list = settings.cipherList, SSL_CTX_set_cipher_list(raw, list) != 1 {
-            throw Fault(.secureConnectionFailed, "OpenSSL does not accept the list of ciphers for TLS 1.2: \"\(list)\"")
-        }
-        if let list = settings.tls13CipherSuites, SSL_CTX_set_ciphersuites(raw, list) != 1 {
-            throw Fault(.secureConnectionFailed, "OpenSSL does not accept the list of suites for TLS 1.3: \"\(list)\"")
-        }
-        afar_set_up_client(raw)
-        if let keyLog = settings.keyLog { afar_log_keys(raw, keyLog.descriptor) }
-        afar_set_validation(
-            raw,
-            { context, _ in
-                guard let context, let stream = TLSStream.validating(context) else { return 0 }
-                return stream.validate(context) ? 1 : 0
-            }, nil)
-        SSL_CTX_sess_set_new_cb(raw) { ssl, session in
-            guard let ssl, let session, let stream = TLSStream.of(ssl) else { return 0 }
-            stream.receiveSession(session)
-            return 1
-        }
     }
 }
 

@@ -9,30 +9,17 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
     // Sendable because other threads only post messages to `loop`.
 
     enum Message: Sendable {
-        case submit(HTTPExchange)
-        case cancel(HTTPExchange)
-        case suspensionChanged(HTTPExchange)
-        /// The reader of a streamed response has room for more.
-        case demand(HTTPExchange)
-        /// The source of a request's body has more bytes.
-        case bodyReady(HTTPExchange)
-        case decided(HTTPExchange, HeadDecision)
+        case exchange(HTTPExchange, ExchangeSignal)
         case lookedUp(Resolver<ConnectionAttempt>.Answer)
         /// An evaluation of a server's certificates has ended for an exchange. The fault is nil if the certificates were
         /// accepted.
         case evaluated(ConnectionAttempt, for: HTTPExchange, Fault?)
         case closeRaw(RawSocket)
-        case closeIdleConnections
-        case countConnections(@Sendable ([ConnectionStatistics.Host]) -> Void)
-        case run(InlineJob)
-        case shutDown
+        case loop(LoopRequest)
     }
 
     /// The result of an exchange, which is reported after the other sockets have had their turn.
-    private struct Ending {
-        var completion: HTTPExchange.Completion
-        var result: Result<TransportResponse, any Error>
-    }
+    private typealias Ending = (completion: HTTPExchange.Completion, result: Result<TransportResponse, any Error>)
 
     let loop: EventLoop<HTTPEngine>
     private let maximumIdleTime: TimeInterval
@@ -52,7 +39,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
     /// When to check the deadlines. It can be earlier than necessary.
     @exclusivity(unchecked) private(set) var nextDeadline = UInt64.max
 
-    init(configuration: HTTPTransport.Configuration, tls: TLSContext) throws {
+    init(configuration: ConnectionConfiguration, tls: TLSContext) throws {
         let loop = try EventLoop<HTTPEngine>()
         self.loop = loop
         (maximumIdleTime, self.tls) = (configuration.maximumIdleTime, tls)
@@ -68,22 +55,22 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
 
     func receive(_ message: Message) {
         switch message {
-        case .submit(let exchange): submit(exchange)
-        case .cancel(let exchange):
+        case .exchange(let exchange, .submit): submit(exchange)
+        case .exchange(let exchange, .cancel):
             exchange.state.fail(.cancelled)
             // The cancellation can arrive before the submission.
             if exchange.index != nil { finish(exchange) }
-        case .suspensionChanged(let exchange):
+        case .exchange(let exchange, .suspensionChanged):
             // Messages of two threads can arrive in the wrong order.
             exchange.state.setSuspended(exchange.hop.exchange.control.isSuspended, at: loop.now)
             proceed(exchange)
-        case .demand(let exchange):
-            if exchange.isDecided { exchange.state.isReceivingPaused = false }
+        case .exchange(let exchange, .demand):
+            if !exchange.isUndecided { exchange.state.isReceivingPaused = false }
             proceed(exchange)
-        case .bodyReady(let exchange):
+        case .exchange(let exchange, .bodyReady):
             exchange.state.isSendingPaused = false
             proceed(exchange)
-        case .decided(let exchange, let decision):
+        case .exchange(let exchange, .decided(let decision)):
             guard exchange.index != nil else { return }
             exchange.decide(decision)
             proceed(exchange)
@@ -93,22 +80,22 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         case .evaluated(let attempt, let evaluatedExchange, let refusal):
             attempt.receive(refusal, for: evaluatedExchange)
         case .closeRaw(let socket): socket.closeDescriptor()
-        case .closeIdleConnections:
+        case .loop(.closeIdleConnections):
             generation += 1
             resolver.clear()
             sessions.removeAll()
             for connection in pool.takeAllIdle() { closeIdle(connection) }
-        case .countConnections(let answer):
+        case .loop(.countConnections(let answer)):
             answer(
                 pool.counts.map { key, idle, inUse, waiting in
                     let resolving = attempts.count { $0.key == key && $0.phase == .resolving }
                     return .init(
                         origin: key.origin, idle: idle, inUse: inUse - resolving, waiting: waiting + resolving)
                 })
-        case .run(let job):
+        case .loop(.run(let job)):
             job.run()
             loop.updateTime()
-        case .shutDown:
+        case .loop(.shutDown):
             isShutDown = true
             for exchange in exchanges {
                 exchange.state.fail(.cancelled)
@@ -136,25 +123,22 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
 
     func noteDeadline(_ deadline: UInt64) { nextDeadline = min(nextDeadline, deadline) }
 
-    func noteDeadline(of exchange: HTTPExchange) { noteDeadline(exchange.state.nextDeadline) }
+    func noteDeadline(of exchange: HTTPExchange) { noteDeadline(exchange.nextDeadline) }
 
     /// Ends exchanges and attempts that have taken too long. An exchange's deadline never moves to an earlier time, so the next
     /// check can wait until the earliest deadline.
     private func expire() {
         let now = loop.now
         nextDeadline = .max
-        for (exchange, fault) in exchanges.compactMap({ exchange in exchange.expiry(at: now).map { (exchange, $0) } }) {
+        let expired = exchanges.compactMap { exchange in exchange.state.expiry(at: now).map { (exchange, $0) } }
+        for (exchange, fault) in expired {
             exchange.state.fail(fault)
             finish(exchange)
         }
         for exchange in exchanges {
-            if let deadline = exchange.sending.expectationDeadline {
-                if deadline <= now {
-                    exchange.sending.expectationDeadline = nil
-                    proceed(exchange)
-                } else {
-                    noteDeadline(deadline)
-                }
+            if exchange.sending.expectationDeadline <= now {
+                exchange.sending.expectationDeadline = .max
+                proceed(exchange)
             }
             noteDeadline(of: exchange)
         }
@@ -223,7 +207,6 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         if exchange.state.fault == nil, exchange.sending.mustSendAgain { return sendAgain(exchange) }
         if exchange.state.fault != nil || exchange.isComplete { return finish(exchange) }
         noteDeadline(of: exchange)
-        if let deadline = exchange.sending.expectationDeadline { noteDeadline(deadline) }
     }
 
     private func sendAgain(_ exchange: HTTPExchange) {
@@ -236,9 +219,9 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
 
     /// Returns the head of a streamed response to the caller.
     func deliver(_ response: TransportResponse, of exchange: HTTPExchange) {
-        guard let completion = exchange.takeCompletion() else { return }
+        guard let completion = exchange.completion.take() else { return }
         endEvaluations(for: exchange)
-        endings.append(Ending(completion: completion, result: .success(response)))
+        endings.append((completion, .success(response)))
     }
 
     /// Ends the evaluations for an exchange that has its response. If other exchanges are waiting for an evaluation, it starts
@@ -262,9 +245,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         if exchange.isWaiting, pool.withdraw(exchange, key: exchange.key) { cancelSurplusAttempt(to: exchange.key) }
         endEvaluations(for: exchange)
         exchange.release()
-        if let completion = exchange.takeCompletion() {
-            endings.append(Ending(completion: completion, result: result))
-        }
+        if let completion = exchange.completion.take() { endings.append((completion, result)) }
     }
 
     private func remove(_ exchange: HTTPExchange) {
@@ -308,7 +289,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         } else {
             connection.becomeIdle()
             noteDeadline(deadline)
-            for surplus in pool.takeSurplus() { closeIdle(surplus) }
+            while let surplus = pool.takeSurplus() { closeIdle(surplus) }
             if pool.hasUnservedWaiters(connection.key) { makeRoom(connection.key) }
         }
     }
@@ -320,7 +301,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
     }
 
     func idleConnectionEnded(_ connection: HTTPConnection) {
-        pool.idleConnectionClosed(connection, key: connection.key)
+        pool.idleConnectionClosed(connection)
         closeIdle(connection)
     }
 
@@ -375,7 +356,6 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         let timeout = exchange.hop.exchange.options.connectTimeout
         let deadline = MonotonicClock.deadline(after: timeout, from: loop.now)
         let attempt = ConnectionAttempt(exchange.key, engine: self, deadline: deadline)
-        attempt.index = attempts.count
         attempts.append(attempt)
         noteDeadline(deadline)
         attempt.start()
@@ -420,12 +400,8 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
 
     /// Removes an attempt. Returns false if it has already ended.
     private func remove(_ attempt: ConnectionAttempt) -> Bool {
-        guard let index = attempt.index, let last = attempts.popLast() else { return false }
-        attempt.index = nil
-        if last !== attempt {
-            attempts[index] = last
-            last.index = index
-        }
+        guard let index = attempts.firstIndex(where: { $0 === attempt }) else { return false }
+        attempts.remove(at: index)
         return true
     }
 
@@ -445,11 +421,8 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
     /// Whether the certificates of a host are being evaluated. Other attempts wait for the result.
     func isEvaluating(_ key: ConnectionKey) -> Bool { attempts.contains { $0.isEvaluating && $0.key == key } }
 
-    /// Continues the attempts that waited for an evaluation.
-    ///
-    /// - Parameters:
-    ///   - refusal: Why the host isn't trusted; nil if the host is trusted, or if there is no result.
-    ///   - chain: The certificates that were evaluated.
+    /// Continues the attempts that waited for an evaluation of these certificates. The refusal is nil if the host is trusted, or if
+    /// there is no result.
     func evaluationEnded(_ key: ConnectionKey, _ refusal: Fault?, of chain: PresentedChain) {
         for attempt in attempts where attempt.key == key { attempt.evaluationEnded(refusal, of: chain) }
     }
@@ -481,10 +454,5 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
 }
 
 extension HTTPEngine: TransportLoop {
-    func closeIdleConnections() { loop.post(.closeIdleConnections) }
-    func countConnections(_ answer: @escaping @Sendable ([ConnectionStatistics.Host]) -> Void) {
-        loop.post(.countConnections(answer))
-    }
-    func run(_ job: InlineJob) { loop.post(.run(job)) }
-    func shutDown() { loop.post(.shutDown) }
+    func post(_ request: LoopRequest) { loop.post(.loop(request)) }
 }

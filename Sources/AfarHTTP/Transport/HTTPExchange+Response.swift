@@ -4,7 +4,6 @@ import Foundation
 
 /// Handles the response: the parser's events, the decision whether to accept the head (`HeadDecision`), and the body.
 extension HTTPExchange {
-    private static let decodedPieceSize = 32 * 1024
     /// The size of a read, except for a body that doesn't need to be copied.
     private static let bufferSize = 64 * 1024
     /// The minimum number of bytes to read directly into the body's destination. Fewer bytes are copied.
@@ -75,29 +74,25 @@ extension HTTPExchange {
     ) throws(Fault) -> ResponseParser.Event? {
         let start = offset
         let isHead = sending.responseHead == nil
-        do throws(HTTP1Error) {
-            let event = try sending.parser.next(in: bytes, at: &offset)
-            if isHead, offset > start {
-                state.noteActivity(of: offset - start, at: engine.loop.now)
-                if event == nil { state.beginHead(at: engine.loop.now) }
-            }
-            return event
-        } catch {
-            throw Fault(error)
+        let event = try sending.parser.next(in: bytes, at: &offset)
+        if isHead, offset > start {
+            state.noteActivity(of: offset - start, at: engine.loop.now)
+            if event == nil { state.beginHead(at: engine.loop.now) }
         }
+        return event
     }
 
     private func receiveInformational(_ head: ResponseHead) {
         state.receiveInformational(at: engine.loop.now)
         if head.status == 100 {
             sending.hasReceivedContinue = true
-            sending.expectationDeadline = nil
+            sending.expectationDeadline = .max
         }
         observer?.exchangeDidReceiveInformational(head)
     }
 
     func receive(_ head: ResponseHead) throws(Fault) {
-        sending.expectationDeadline = nil
+        sending.expectationDeadline = .max
         if isLateTimeout(head) { return sending.mustSendAgain = true }
         if head.status == 417, sendsExpectation {
             guard rewindBody() else {
@@ -116,46 +111,31 @@ extension HTTPExchange {
     }
 
     /// Applies a decision about the head.
-    private func apply(_ headDecision: HeadDecision) throws(Fault) {
+    private func apply(_ decision: HeadDecision) throws(Fault) {
         guard let head = sending.responseHead else { return }
-        switch headDecision {
-        case .take(let delivery):
-            sending.decision = .accepted
-            if case .file(let descriptor, let limit)? = delivery, case .file = hop.exchange.delivery {
-                sink = BodySink(descriptor: descriptor, limit: limit)
-            }
-            sending.decoder = ContentDecoder(for: head, options: hop.exchange.options)
-            if case .exact(let length)? = sending.parser.bodyLength { sink.expect(length) }
+        try record(decision, length: sending.parser.declaredLength, at: engine.loop.now)
+        switch headState {
+        case .accepted:
+            sending.decoder = PieceDecoder(for: head, options: hop.exchange.options)
             // Later bytes belong to another protocol, or aren't read.
             if key.purpose != .requests { sending.isResponseComplete = true }
-            guard let stream else { return }
-            self.stream = nil
+            guard let stream = stream.take() else { return }
             engine.deliver(TransportResponse(head: head, body: .stream(stream)), of: self)
-        case .discard(let limit):
-            sending.decision = .discarded
-            sink = BodySink(discarding: limit)
-            state.discard(at: engine.loop.now)
-            engine.noteDeadline(of: self)
-            if case .exact(let length)? = sending.parser.bodyLength, length > limit { throw .discarded }
-        case .refuse(let error):
-            throw Fault(.cancelled, "the response's head was refused", underlying: error)
-        case .deferred(let pending):
+        case .awaited:
             pauseReceiving()
             // The decision may depend on another exchange that needs a connection to the same host.
             engine.stopCounting(connection)
-            // The reference is weak because the decision may be retained forever. The loop retains the exchange until its end.
-            pending.whenDecided { [engine, weak self] headDecision in
-                if let self { engine.loop.post(.decided(self, headDecision)) }
-            }
+        case .discarded: engine.noteDeadline(of: self)
+        case .none: break
         }
     }
 
     /// Applies a decision that was made outside of the loop.
-    func decide(_ headDecision: HeadDecision) {
-        guard case .awaited = sending.decision, sending.responseHead != nil else { return }
+    func decide(_ decision: HeadDecision) {
+        guard isUndecided else { return }
         state.isReceivingPaused = false
         engine.resumeCounting(connection)
-        attempt { () throws(Fault) in try apply(headDecision) }
+        attempt { () throws(Fault) in try apply(decision) }
         state.pauseDidChange(at: engine.loop.now)
     }
 
@@ -166,50 +146,37 @@ extension HTTPExchange {
             return 0
         }
         var taken = bytes.count
-        if let coding = sending.decoder, !isDiscarded {
-            taken = try decode(bytes, with: coding)
+        if let decoder = sending.decoder, !isDiscarded {
+            guard hasTimeToDecode() else { return 0 }
+            var rest = bytes
+            _ = try sink.write(decoder.decode(&rest), evenIfFull: true)
+            taken -= rest.count
         } else {
             _ = try sink.write(bytes, evenIfFull: true)
         }
         state.noteActivity(of: taken, at: engine.loop.now)
-        if !isDiscarded { observer?.exchangeDidReceive(bytes: sink.byteCount, expected: expectedByteCount) }
+        if !isDiscarded {
+            let expected = sending.decoder == nil ? sending.parser.declaredLength : nil
+            observer?.exchangeDidReceive(bytes: sink.byteCount, expected: expected)
+        }
         return taken
     }
 
-    /// Decodes a piece of the body. Returns the number of bytes consumed.
-    private func decode(_ bytes: UnsafeRawBufferPointer, with coding: ContentDecoder) throws(Fault) -> Int {
+    /// Whether more can be decoded in this turn.
+    private func hasTimeToDecode() -> Bool {
         let now = MonotonicClock.now
         if turnStart == 0 { turnStart = now }
-        guard now < turnStart + Self.longestTurn else {
-            mustYield = true
-            return 0
-        }
-        let room = piece ?? .allocate(byteCount: Self.decodedPieceSize, alignment: 16)
-        piece = room
-        var rest = bytes
-        let count: Int
-        do throws(TransportError) {
-            count = try coding.decode(&rest, into: room)
-        } catch {
-            throw Fault(error)
-        }
-        _ = try sink.write(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(room)[..<count]), evenIfFull: true)
-        return bytes.count - rest.count
+        mustYield = now >= turnStart + Self.longestTurn
+        return !mustYield
     }
 
-    /// Whether the decision about the response has been made, or isn't needed yet because the head hasn't arrived.
-    var isDecided: Bool { if case .awaited = sending.decision { sending.responseHead == nil } else { true } }
+    /// Whether the head has arrived, but the decision about it is pending.
+    var isUndecided: Bool { headState == .awaited }
 
-    var isDiscarded: Bool { if case .discarded = sending.decision { true } else { false } }
-
-    private var expectedByteCount: Int64? {
-        if sending.decoder == nil, case .exact(let length)? = sending.parser.bodyLength { length } else { nil }
-    }
+    var isDiscarded: Bool { headState == .discarded }
 
     private func endResponse() throws(Fault) {
-        if !isDiscarded, let coding = sending.decoder {
-            do throws(TransportError) { try coding.finish() } catch { throw Fault(error) }
-        }
+        if !isDiscarded { try sending.decoder?.finish() }
         sending.isResponseComplete = true
     }
 
@@ -217,15 +184,7 @@ extension HTTPExchange {
     func receiveEnd(isClean: Bool) throws(Fault) {
         if canBeResent { return sending.mustSendAgain = true }
         let isAuthentic = isClean || hop.exchange.options.acceptsBodiesWithoutTLSCloseNotify
-        do throws(HTTP1Error) {
-            if case .end? = try sending.parser.receiveEndOfInput(isClean: isAuthentic) { try endResponseAtClose() }
-        } catch {
-            throw Fault(error)
-        }
-    }
-
-    private func endResponseAtClose() throws(HTTP1Error) {
-        do throws(Fault) { try endResponse() } catch { state.fail(error) }
+        if case .end? = try sending.parser.receiveEndOfInput(isClean: isAuthentic) { try endResponse() }
     }
 
     /// Called when the connection has failed and everything that the server sent has been read.

@@ -21,9 +21,7 @@ extension HTTPExchange {
                 fault = error
             }
         }
-        var error = TransportError(
-            fault.code, phase: phase, url: hop.exchange.url, message: fault.message, systemError: fault.systemError,
-            underlying: fault.underlying)
+        var error = TransportError(fault, phase: phase, url: hop.exchange.url)
         if let proxy = key.route?.proxy, !error.message.contains(proxy.url) {
             error.message += " (through the proxy \(proxy))"
         }

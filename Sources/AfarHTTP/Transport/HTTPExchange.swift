@@ -2,35 +2,26 @@ import AfarHTTP1
 import AfarTransport
 import Foundation
 import HTTPTypes
-import Synchronization
 
 /// An HTTP exchange. It is prepared on the caller's thread, and then belongs to the thread of its engine's loop.
-final class HTTPExchange: PreparedExchange, @unchecked Sendable {
+final class HTTPExchange: LoopExchange, @unchecked Sendable {
     // Sendable because only one thread uses it at a time: the caller's, then the loop's.
-
-    typealias Completion = @Sendable (Result<TransportResponse, any Error>) -> Void
 
     /// The state of sending the request over one connection, and of its response. If the request is sent again, a new value
     /// replaces it.
     struct Sending: ~Copyable {
-        enum Decision {
-            /// The head has not arrived, or the decision is pending.
-            case awaited
-            case accepted
-            case discarded
-        }
-
         var parser: ResponseParser
         var output: RequestOutput
         var wasReused = false
-        /// When to send the body even without `100 (Continue)`; nil if the request doesn't wait for that response.
-        var expectationDeadline: UInt64?
+        /// When to send the body even without `100 (Continue)`; `UInt64.max` if the request doesn't wait for that response.
+        var expectationDeadline = UInt64.max
         var hasReceivedContinue = false
         /// Whether sending has failed, so the rest of the request can't be sent.
         var isSendingBroken = false
         var responseHead: ResponseHead?
-        var decision = Decision.awaited
-        var decoder: ContentDecoder?
+        var headState = HeadState.none
+        /// Nil if the body isn't decoded.
+        var decoder: PieceDecoder?
         /// The number of body bytes that the parser has found but the exchange hasn't consumed. The next delivery begins with
         /// these bytes.
         var heldByteCount = 0
@@ -43,6 +34,12 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
         var requestStart: UInt64 = 0
         var requestEnd: UInt64 = 0
         var responseStart: UInt64 = 0
+
+        init(_ head: RequestHead, _ exchange: Exchange, _ key: ConnectionKey, feed: BodyFeed?) {
+            parser = ResponseParser(
+                .init(head, url: exchange.responseURL, canUpgrade: key.purpose == .upgrade), options: exchange.options)
+            output = RequestOutput(head: head, inlineBody: feed == nil ? exchange.inlineBody : nil, feed: feed)
+        }
     }
 
     /// The maximum time that a body waits for `100 (Continue)`, in nanoseconds (RFC 9110, section 10.1.1).
@@ -54,12 +51,9 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
     let observer: (any ExchangeObserver)?
     let started = Date()
     let startTime = MonotonicClock.now
-    private let isCancelled = Atomic(false)
 
-    @exclusivity(unchecked) private var completion: Completion?
-    /// The stream of a streamed response, until the response is delivered.
+    @exclusivity(unchecked) var completion: Completion?
     @exclusivity(unchecked) var stream: ResponseBodyStream?
-    /// The transport, which the response's stream or connection retains.
     @exclusivity(unchecked) var owner: (any AnyObject & Sendable)?
 
     @exclusivity(unchecked) var index: Int?
@@ -79,8 +73,6 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
     /// Whether the request waits for `100 (Continue)` before it sends its body.
     @exclusivity(unchecked) var sendsExpectation: Bool
     @exclusivity(unchecked) var sink: BodySink
-    /// The buffer for decoded bytes.
-    @exclusivity(unchecked) var piece: UnsafeMutableRawBufferPointer?
     /// When decoding began in the current turn, in nanoseconds of the monotonic clock.
     @exclusivity(unchecked) var turnStart: UInt64 = 0
     /// Whether the exchange has used up its time in the current turn.
@@ -90,64 +82,25 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
     init(_ hop: Hop, _ key: ConnectionKey, engine: HTTPEngine) throws {
         (self.hop, self.key, self.engine) = (hop, key, engine)
         observer = hop.observer
-        if case .file(let url) = hop.exchange.body {
-            // Only check the file here. It is opened again for sending, because a waiting exchange shouldn't use a descriptor.
-            do throws(Fault) {
-                try BodyFeed(file: url).close()
-            } catch {
-                throw TransportError(
-                    error.code, phase: .queued, url: hop.exchange.url, message: error.message,
-                    systemError: error.systemError)
-            }
-        }
-        do throws(HTTP1Error) {
+        do throws(Fault) {
+            // Only check a file here. It is opened again for sending, because a waiting exchange shouldn't use a descriptor.
+            if case .file(let url) = hop.exchange.body { try BodyFeed(file: url).close() }
             head = try hop.exchange.head(feed: nil, for: key.route?.requestProxy)
         } catch {
-            throw hop.failure(error.code, error.message)
+            throw hop.failure(error)
         }
-        sending = Sending(
-            parser: Self.parser(for: head, hop.exchange, key),
-            output: RequestOutput(head: head, inlineBody: hop.exchange.inlineBody, feed: nil))
+        sending = Sending(head, hop.exchange, key, feed: nil)
         sendsExpectation = hop.exchange.expects100Continue
-        let isStreamed = if case .stream = hop.exchange.delivery { true } else { false }
-        state = TransferState(
-            options: hop.exchange.options, totalTimeout: hop.totalTimeout, isStreamed: isStreamed, now: startTime)
+        state = TransferState(hop, now: startTime)
         sink = BodySink(hop.exchange.delivery)
     }
 
-    deinit { piece?.deallocate() }
-
-    func start(completion: @escaping Completion) {
-        self.completion = completion
-        // Don't make these calls earlier, because they create retain cycles that last until the exchange ends.
-        if case .stream(let highWaterMark) = hop.exchange.delivery { makeStream(highWaterMark: highWaterMark) }
-        hop.exchange.control.attach { [engine] _ in engine.loop.post(.suspensionChanged(self)) }
-        engine.loop.post(.submit(self))
+    var headState: HeadState {
+        get { sending.headState }
+        set { sending.headState = newValue }
     }
 
-    private func makeStream(highWaterMark: Int) {
-        let (stream, source) = ResponseBodyStream.make(
-            highWaterMark: highWaterMark,
-            onDemand: { [engine, owner = owner.take()] in
-                engine.loop.post(.demand(self))
-                _ = owner
-            },
-            onCancel: { [engine] in engine.loop.post(.cancel(self)) })
-        self.stream = stream
-        sink = BodySink(source: source, highWaterMark: highWaterMark)
-    }
-
-    func cancel() {
-        isCancelled.store(true, ordering: .relaxed)
-        engine.loop.post(.cancel(self))
-    }
-
-    func takeCompletion() -> Completion? { completion.take() }
-
-    /// Records a fault that a closure throws.
-    func attempt(_ body: () throws(Fault) -> Void) {
-        do { try body() } catch { state.fail(error) }
-    }
+    func post(_ signal: ExchangeSignal) { engine.loop.post(.exchange(self, signal)) }
 
     // MARK: The request
 
@@ -175,7 +128,7 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
             feed = BodyFeed(data: data)
         case .file(let url): feed = try BodyFeed(file: url)
         case .stream(let stream):
-            let pump = BodyPump { [engine] in engine.loop.post(.bodyReady(self)) }
+            let pump = BodyPump { self.post(.bodyReady) }
             feed = BodyFeed(pump: pump, length: stream.length)
             pump.start(stream)
         }
@@ -183,17 +136,8 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
     }
 
     private func prepareSending(_ exchange: Exchange) throws(Fault) {
-        do throws(HTTP1Error) { head = try exchange.head(feed: feed, for: key.route?.requestProxy) } catch {
-            throw Fault(error)
-        }
-        sending = Sending(
-            parser: Self.parser(for: head, exchange, key),
-            output: RequestOutput(head: head, inlineBody: feed == nil ? exchange.inlineBody : nil, feed: feed))
-    }
-
-    private static func parser(for head: RequestHead, _ exchange: Exchange, _ key: ConnectionKey) -> ResponseParser {
-        ResponseParser(
-            .init(head, url: exchange.responseURL, canUpgrade: key.purpose == .upgrade), options: exchange.options)
+        head = try exchange.head(feed: feed, for: key.route?.requestProxy)
+        sending = Sending(head, exchange, key, feed: feed)
     }
 
     /// Whether bytes of the request can be sent.
@@ -201,11 +145,11 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
         guard state.fault == nil, !state.isSuspended, !state.isSendingPaused, !sending.output.isSent else {
             return false
         }
-        return !needsNoMoreBody && sending.expectationDeadline == nil && !sending.mustSendAgain
+        return !state.needsNoMoreBody && sending.expectationDeadline == .max && !sending.mustSendAgain
     }
 
-    /// Whether the response makes the rest of the request's body unnecessary.
-    var needsNoMoreBody: Bool { sending.responseHead.map { $0.status >= 300 } ?? false }
+    /// The earliest time at which the exchange must continue or end.
+    var nextDeadline: UInt64 { min(state.nextDeadline, sending.expectationDeadline) }
 
     /// Whether nothing was sent over the current connection.
     var isUnsent: Bool { sending.output.byteCount == 0 }
@@ -273,7 +217,7 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
     /// Whether the response has arrived and no more of the request will be sent.
     var isComplete: Bool {
         sending.isResponseComplete
-            && (sending.output.isSent || needsNoMoreBody || sending.isSendingBroken
+            && (sending.output.isSent || state.needsNoMoreBody || sending.isSendingBroken
                 || !sending.parser.isReusable(remainingByteCount: 0, isRequestSent: true))
     }
 
@@ -287,11 +231,6 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
     }
 
     var keepAliveTimeout: Int? { sending.parser.keepAliveTimeout }
-
-    /// Returns the fault that ends the exchange now; nil if it can continue.
-    func expiry(at now: UInt64) -> Fault? {
-        isCancelled.load(ordering: .relaxed) ? .cancelled : state.expiry(at: now)
-    }
 
     /// Releases the objects whose callbacks would otherwise retain the exchange.
     func release() {

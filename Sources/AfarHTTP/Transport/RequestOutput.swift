@@ -81,13 +81,14 @@ struct RequestOutput {
         return true
     }
 
-    /// Adds the framing of a chunk to the bytes in the buffer.
+    /// Adds the framing of a chunk to the bytes in the buffer (RFC 9112, section 7.1). An empty chunk ends the body.
     private mutating func addChunk(_ count: Int) {
-        guard let line = ChunkedCoding.sizeLine(for: count) else {
-            buffer = ChunkedCoding.end()
+        guard count > 0 else {
+            buffer = Array("0\r\n\r\n".utf8)
             (unsent, hasLastPiece) = (0..<buffer.count, true)
             return
         }
+        let line = Array("\(String(count, radix: 16))\r\n".utf8)
         let (start, end) = (unsent.lowerBound - line.count, unsent.upperBound)
         for (index, byte) in line.enumerated() { buffer[start + index] = byte }
         (buffer[end], buffer[end + 1]) = (0x0D, 0x0A)
@@ -101,7 +102,7 @@ extension Exchange {
     /// - Parameters:
     ///   - feed: The source of a body that is read while it is sent.
     ///   - proxy: The proxy that receives the whole request; nil without a proxy, or if the proxy has opened a tunnel.
-    func head(feed: BodyFeed?, for proxy: Proxy?) throws(HTTP1Error) -> RequestHead {
+    func head(feed: BodyFeed?, for proxy: Proxy?) throws(Fault) -> RequestHead {
         let framing: RequestHead.BodyFraming =
             if let feed { feed.length.map { .length($0) } ?? .chunked } else {
                 inlineBody.map { .length(Int64($0.count)) } ?? .none
@@ -138,12 +139,5 @@ extension Exchange {
             return nil
         }
         return data
-    }
-
-    /// Whether the body waits for `100 (Continue)` (RFC 9110, section 10.1.1).
-    var expects100Continue: Bool {
-        guard !body.isNone else { return false }
-        let fields = request.headerFields.contains(.expect) ? request.headerFields : options.defaultFields.fields
-        return fields[.expect]?.asciiLowercased == "100-continue"
     }
 }

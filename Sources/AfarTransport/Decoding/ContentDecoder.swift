@@ -219,3 +219,40 @@ public struct DecompressionLimit: Sendable, Hashable {
         "the body has more than \(size) decoded bytes, and more than \(ratio) per received byte (decompressionLimit)"
     }
 }
+
+/// Decodes a body in pieces, because one buffer can decode to any length.
+package final class PieceDecoder {
+    package static let pieceSize = 32 * 1024
+
+    private let decoder: ContentDecoder
+    /// The memory for decoded bytes, which is allocated when the first byte arrives.
+    private var piece = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+
+    /// Returns nil for a body that isn't decoded.
+    package init?(for head: ResponseHead, options: ExchangeOptions) {
+        guard let decoder = ContentDecoder(for: head, options: options) else { return nil }
+        self.decoder = decoder
+    }
+
+    deinit { piece.deallocate() }
+
+    package var encodedByteCount: Int64 { decoder.encodedByteCount }
+
+    /// Whether more can be decoded without further input.
+    package var hasMore: Bool { decoder.hasMore }
+
+    /// Decodes bytes into a piece, which is valid until the next call. Removes the bytes that were decoded.
+    package func decode(_ bytes: inout UnsafeRawBufferPointer) throws(Fault) -> UnsafeRawBufferPointer {
+        if piece.isEmpty { piece = .allocate(byteCount: Self.pieceSize, alignment: 16) }
+        do throws(TransportError) {
+            let count = try decoder.decode(&bytes, into: piece)
+            return UnsafeRawBufferPointer(rebasing: piece[..<count])
+        } catch {
+            throw Fault(error)
+        }
+    }
+
+    package func finish() throws(Fault) {
+        do throws(TransportError) { try decoder.finish() } catch { throw Fault(error) }
+    }
+}

@@ -35,10 +35,16 @@
 
         /// Waits for events.
         ///
-        /// - Parameter milliseconds: The maximum time to wait; −1 for no limit.
+        /// - Parameter deadline: When to stop waiting, in nanoseconds of ``MonotonicClock``. 0 means not to wait, and `UInt64.max`
+        ///   means no limit.
         /// - Returns: The number of events. They are valid until the next call.
-        package func wait(milliseconds: Int32) -> Int {
-            max(0, Int(epoll_wait(epoll, events.baseAddress, Int32(events.count), milliseconds)))
+        package func wait(until deadline: UInt64) -> Int {
+            var milliseconds: Int32 = deadline == .max ? -1 : 0
+            if deadline != .max, deadline > 0 {
+                let now = MonotonicClock.now
+                if deadline > now { milliseconds = Int32(clamping: (deadline - now + 999_999) / 1_000_000) }
+            }
+            return max(0, Int(epoll_wait(epoll, events.baseAddress, Int32(events.count), milliseconds)))
         }
 
         /// Returns one of the events. The tag is nil if `wake` was called.

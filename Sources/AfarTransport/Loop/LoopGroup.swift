@@ -1,16 +1,20 @@
 package import Foundation
 
-/// A transport's thread, which performs the I/O of connections. All methods can be called from any thread.
-package protocol TransportLoop: AnyObject, Sendable {
-    func closeIdleConnections()
-
+/// A message from any thread for a loop.
+package enum LoopRequest: Sendable {
+    case closeIdleConnections
     /// Counts the connections to each host, and calls a closure with the result on the loop's thread.
-    func countConnections(_ answer: @escaping @Sendable ([ConnectionStatistics.Host]) -> Void)
-
-    func run(_ job: InlineJob)
-
+    case countConnections(@Sendable ([ConnectionStatistics.Host]) -> Void)
+    /// Runs a job on the loop's thread.
+    case run(InlineJob)
     /// Cancels the loop's exchanges. The thread ends when all exchanges have ended.
-    func shutDown()
+    case shutDown
+}
+
+/// A transport's thread, which performs the I/O of connections.
+package protocol TransportLoop: AnyObject, Sendable {
+    /// Posts a request. Can be called from any thread.
+    func post(_ request: LoopRequest)
 }
 
 /// The loops of a transport. A loop starts with its first exchange. All connections to a host belong to the same loop.
@@ -32,7 +36,7 @@ package final class LoopGroup: Sendable {
         loops = Locked(Array(repeating: nil, count: self.count))
     }
 
-    deinit { for loop in running { loop.shutDown() } }
+    deinit { for loop in running { loop.post(.shutDown) } }
 
     private static func clamped(_ count: Int) -> Int { min(max(1, count), 64) }
 
@@ -63,7 +67,7 @@ package final class LoopGroup: Sendable {
         }
     }
 
-    package func closeIdleConnections() { for loop in running { loop.closeIdleConnections() } }
+    package func closeIdleConnections() { for loop in running { loop.post(.closeIdleConnections) } }
 
     package var connectionStatistics: ConnectionStatistics {
         get async {
@@ -72,7 +76,7 @@ package final class LoopGroup: Sendable {
             var hosts: [ConnectionStatistics.Host] = []
             for loop in running {
                 hosts += await withCheckedContinuation { continuation in
-                    loop.countConnections { continuation.resume(returning: $0) }
+                    loop.post(.countConnections { continuation.resume(returning: $0) })
                 }
             }
             return ConnectionStatistics(hosts: hosts)
@@ -82,7 +86,7 @@ package final class LoopGroup: Sendable {
     /// Returns an executor that runs tasks on the first loop's thread. The executor retains the transport.
     package func taskExecutor(of transport: any Transport) throws -> any TaskExecutor {
         let loop = try loop(at: 0, url: nil)
-        return LoopExecutor(of: transport) { loop.run($0) }
+        return LoopExecutor(of: transport) { loop.post(.run($0)) }
     }
 }
 

@@ -135,20 +135,14 @@ extension NetworkSettings {
     }
 
     private static func check(address: String) throws(InvalidSetting) {
-        var hints = addrinfo()
-        hints.ai_flags = AI_NUMERICHOST
-        var found: UnsafeMutablePointer<addrinfo>?
-        guard getaddrinfo(address, nil, &hints, &found) == 0, let found else {
+        guard let found = try? SocketAddress.lookUp(address, isAddress: true).first else {
             throw InvalidSetting(
                 "the local address \"\(address)\" is not an IP address: use one of this machine's addresses")
         }
-        defer { freeaddrinfo(found) }
-        let descriptor = socket(found.pointee.ai_family, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        let descriptor = socket(found.family, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
-        guard bind(descriptor, found.pointee.ai_addr, found.pointee.ai_addrlen) != 0, errno == EADDRNOTAVAIL else {
-            return
-        }
+        guard found.withPointer({ Foundation.bind(descriptor, $0, $1) }) != 0, errno == EADDRNOTAVAIL else { return }
         throw InvalidSetting("this machine does not have the local address \"\(address)\": use one of its addresses")
     }
 }
@@ -237,3 +231,37 @@ extension NetworkSettings.TCPKeepAlive {
         return 0
     }
 }
+
+#if os(Linux)
+    extension NetworkSettings {
+        /// Binds a socket to the interface or the local address, if one was set. Returns 0, or the system's error code.
+        package func bind(_ descriptor: Int32, family: Int32) -> Int32 {
+            if let interface { return Self.bind(descriptor, family, toInterface: interface) }
+            guard let localAddress else { return 0 }
+            let addresses = (try? SocketAddress.lookUp(localAddress, isAddress: true)) ?? []
+            guard let address = addresses.first(where: { $0.family == family }) else { return EAFNOSUPPORT }
+            return address.withPointer { Foundation.bind(descriptor, $0, $1) } == 0 ? 0 : errno
+        }
+
+        private static func bind(_ descriptor: Int32, _ family: Int32, toInterface name: String) -> Int32 {
+            let length = socklen_t(name.utf8.count)
+            if setsockopt(descriptor, SOL_SOCKET, SO_BINDTODEVICE, name, length) == 0 { return 0 }
+            guard errno == EPERM else { return errno }
+            // The process lacks the privilege, so bind to the interface's address instead. The address determines the route in most
+            // configurations.
+            var list: UnsafeMutablePointer<ifaddrs>?
+            guard getifaddrs(&list) == 0 else { return errno }
+            defer { freeifaddrs(list) }
+            var next = list
+            while let entry = next {
+                next = entry.pointee.ifa_next
+                guard let address = entry.pointee.ifa_addr, Int32(address.pointee.sa_family) == family,
+                    String(cString: entry.pointee.ifa_name) == name
+                else { continue }
+                let size = family == AF_INET ? MemoryLayout<sockaddr_in>.size : MemoryLayout<sockaddr_in6>.size
+                return Foundation.bind(descriptor, address, socklen_t(size)) == 0 ? 0 : errno
+            }
+            return EADDRNOTAVAIL
+        }
+    }
+#endif

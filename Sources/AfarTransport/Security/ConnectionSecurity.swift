@@ -279,12 +279,11 @@ package final class TLSSettings: Sendable {
     }
 
     /// Throws an error if connections can't be secured according to the settings.
-    package func check(url: String) throws {
+    package func check() throws(Fault) {
         guard let keyLog, keyLog.descriptor < 0 else { return }
-        throw TransportError(
-            .invalidUse, phase: .queued, url: url,
-            message:
-                "the file for TLS keys, \(keyLog.file.path), cannot be written: it must be a regular file that belongs to this "
+        throw Fault(
+            .invalidUse,
+            "the file for TLS keys, \(keyLog.file.path), cannot be written: it must be a regular file that belongs to this "
                 + "user and that no other user can read",
             systemError: keyLog.systemError)
     }

@@ -117,6 +117,9 @@ public final class Hop: @unchecked Sendable {
     package var cancellation: TransportError { failure(.cancelled, "the exchange was cancelled") }
 
     package func failure(_ code: TransportError.Code, _ message: String) -> TransportError {
-        TransportError(code, phase: .queued, url: exchange.url, message: message)
+        failure(Fault(code, message))
     }
+
+    /// Creates an error for a hop that was not sent.
+    package func failure(_ fault: Fault) -> TransportError { TransportError(fault, phase: .queued, url: exchange.url) }
 }

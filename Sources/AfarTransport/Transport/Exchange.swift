@@ -93,6 +93,13 @@ public struct Exchange: Sendable {
         return copy
     }
 
+    /// Whether the body waits for `100 (Continue)` (RFC 9110, section 10.1.1).
+    package var expects100Continue: Bool {
+        guard !body.isNone else { return false }
+        let fields = request.headerFields.contains(.expect) ? request.headerFields : options.defaultFields.fields
+        return fields[.expect]?.asciiLowercased == "100-continue"
+    }
+
     /// The features that this exchange requires of a transport.
     public var requiredFeatures: TransportCapabilities.Features {
         var requiredFeatures: TransportCapabilities.Features = []

@@ -57,6 +57,12 @@ package struct TransferState {
         idleBytes = bytes > 0 && !isStreamed ? Int64(min(bytes, 1e15)) : 0
     }
 
+    /// Creates the state of a queued transfer for a hop.
+    package init(_ hop: Hop, now: UInt64) {
+        let isStreamed = if case .stream = hop.exchange.delivery { true } else { false }
+        self.init(options: hop.exchange.options, totalTimeout: hop.totalTimeout, isStreamed: isStreamed, now: now)
+    }
+
     // MARK: Progress
 
     package mutating func admit(at now: UInt64) {

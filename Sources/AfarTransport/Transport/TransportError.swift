@@ -64,6 +64,13 @@ public struct TransportError: Error, Sendable {
         self.systemError = systemError
         self.underlying = underlying
     }
+
+    /// Creates an error from its cause.
+    package init(_ fault: Fault, phase: Phase, url: String?, peer: String? = nil) {
+        self.init(
+            fault.code, phase: phase, url: url, peer: peer, message: fault.message, systemError: fault.systemError,
+            underlying: fault.underlying)
+    }
 }
 
 extension TransportError.Phase {

@@ -9,7 +9,7 @@ import Testing
 
     @Test func poolsBelongToTheirSecurity() throws {
         var pools = CurlPools(
-            poller: try Poller(set: EpollSet()), configuration: configuration, tls: TLSSettings(configuration))
+            poller: try Poller(set: EpollSet()), configuration: configuration, tls: configuration.makeTLSSettings())
         let (a, b) = (
             ConnectionSecurity(identity: nil, evaluation: { _, _ in }),
             ConnectionSecurity(identity: nil, evaluation: { _, _ in })
@@ -22,7 +22,7 @@ import Testing
 
     @Test func poolsBelongToTheirInterfaceAndVersion() throws {
         var pools = CurlPools(
-            poller: try Poller(set: EpollSet()), configuration: configuration, tls: TLSSettings(configuration))
+            poller: try Poller(set: EpollSet()), configuration: configuration, tls: configuration.makeTLSSettings())
         let security = ConnectionSecurity(identity: nil, evaluation: { _, _ in })
         var exchange = Exchange(request: HTTPRequest(method: .get, scheme: "http", authority: "h", path: "/"))
         exchange.options.network.interface = "lo"
@@ -45,7 +45,7 @@ import Testing
     /// Each pool uses descriptors, and there can be many unreachable hosts.
     @Test func thePoolOfAHostThatNeverAnsweredIsClosed() throws {
         var pools = CurlPools(
-            poller: try Poller(set: EpollSet()), configuration: configuration, tls: TLSSettings(configuration))
+            poller: try Poller(set: EpollSet()), configuration: configuration, tls: configuration.makeTLSSettings())
         _ = pools.pool(for: nil)
         for _ in 0..<10 {
             let security = ConnectionSecurity(identity: nil, evaluation: { _, _ in })

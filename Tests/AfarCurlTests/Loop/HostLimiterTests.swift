@@ -16,21 +16,25 @@ struct HostLimiterTests {
         return names
     }
 
+    /// Adds waiters, and returns the last one.
     @discardableResult
-    private func enqueue(_ names: String, _ host: String, _ limiter: inout Limiter) -> Limiter.Slot? {
-        var slot: Limiter.Slot?
-        for name in names { slot = limiter.enqueue(Waiter(String(name)), host: host) }
-        return slot
+    private func enqueue(_ names: String, _ host: String, _ limiter: inout Limiter) -> (Waiter, Limiter.Host)? {
+        var last: (Waiter, Limiter.Host)?
+        for name in names {
+            let waiter = Waiter(String(name))
+            last = (waiter, limiter.enqueue(waiter, host: host))
+        }
+        return last
     }
 
     @Test func admitsUpToTheLimitInOrder() throws {
         var limiter = Limiter(limitPerHost: 2)
-        let slot = try #require(enqueue("abcd", "h", &limiter))
+        let (_, host) = try #require(enqueue("abcd", "h", &limiter))
         #expect(drain(&limiter) == ["a", "b"])
-        limiter.release(slot)
+        limiter.release(host)
         #expect(drain(&limiter) == ["c"])
-        limiter.release(slot)
-        limiter.release(slot)
+        limiter.release(host)
+        limiter.release(host)
         #expect(drain(&limiter) == ["d"])
     }
 
@@ -43,16 +47,16 @@ struct HostLimiterTests {
 
     @Test func allWaitersOfAHostCanBeRemoved() throws {
         var limiter = Limiter(limitPerHost: 1)
-        let slot = try #require(enqueue("abcd", "h", &limiter))
+        let (last, host) = try #require(enqueue("abcd", "h", &limiter))
         #expect(drain(&limiter) == ["a"])
-        let gone = try #require(enqueue("e", "h", &limiter))
-        limiter.withdraw(gone)
+        let (gone, _) = try #require(enqueue("e", "h", &limiter))
+        limiter.withdraw(gone, from: host)
         let taken = limiter.withdrawAll(host: "h")
         #expect(taken.map(\.description) == ["b", "c", "d"])
         let others = limiter.withdrawAll(host: "h") + limiter.withdrawAll(host: "other")
         #expect(others.isEmpty)
-        limiter.withdraw(slot)
-        limiter.release(slot)
+        limiter.withdraw(last, from: host)
+        limiter.release(host)
         enqueue("f", "h", &limiter)
         #expect(drain(&limiter) == ["f"])
     }
@@ -79,32 +83,32 @@ struct HostLimiterTests {
 
     @Test func aWithdrawnWaiterIsNotAdmitted() throws {
         var limiter = Limiter(limitPerHost: 1)
-        let first = try #require(enqueue("a", "h", &limiter))
+        enqueue("a", "h", &limiter)
         #expect(drain(&limiter) == ["a"])
-        let slot = try #require(enqueue("w", "h", &limiter))
+        let (withdrawn, host) = try #require(enqueue("w", "h", &limiter))
         enqueue("b", "h", &limiter)
-        limiter.withdraw(slot)
-        limiter.withdraw(slot)
-        limiter.release(first)
+        limiter.withdraw(withdrawn, from: host)
+        limiter.withdraw(withdrawn, from: host)
+        limiter.release(host)
         #expect(drain(&limiter) == ["b"])
     }
 
     @Test func withdrawingTheLastWaiterLeavesNothingToAdmit() throws {
         var limiter = Limiter(limitPerHost: 1)
-        let slot = try #require(enqueue("w", "h", &limiter))
-        limiter.withdraw(slot)
+        let (withdrawn, host) = try #require(enqueue("w", "h", &limiter))
+        limiter.withdraw(withdrawn, from: host)
         #expect(drain(&limiter).isEmpty)
         #expect(limiter.hostCount == 0)
         enqueue("a", "h", &limiter)
-        limiter.withdraw(slot)
+        limiter.withdraw(withdrawn, from: host)
         #expect(drain(&limiter) == ["a"])
     }
 
     @Test func unusedHostsAreRemoved() throws {
         var limiter = Limiter(limitPerHost: 1)
-        let first = try #require(enqueue("a", "h", &limiter))
+        let (_, first) = try #require(enqueue("a", "h", &limiter))
         #expect(drain(&limiter) == ["a"])
-        let second = try #require(enqueue("b", "h", &limiter))
+        let (_, second) = try #require(enqueue("b", "h", &limiter))
         limiter.release(first)
         #expect(drain(&limiter) == ["b"])
         #expect(limiter.hostCount == 1)
@@ -115,25 +119,26 @@ struct HostLimiterTests {
     @Test func randomWithdrawalsPreserveTheOrder() {
         var generator = SeededGenerator(seed: 1)
         var limiter = Limiter(limitPerHost: 2)
-        var waiting: [(name: String, slot: Limiter.Slot)] = []
-        var admitted: [Limiter.Slot] = []
+        var waiting: [(waiter: Waiter, host: Limiter.Host)] = []
+        var admitted: [Limiter.Host] = []
         for number in 0..<5_000 {
             let waiter = Waiter("\(number)")
-            waiting.append((waiter.description, limiter.enqueue(waiter, host: "h")))
+            waiting.append((waiter, limiter.enqueue(waiter, host: "h")))
             if Bool.random(using: &generator), !waiting.isEmpty {
-                limiter.withdraw(waiting.remove(at: Int.random(in: waiting.indices, using: &generator)).slot)
+                let removed = waiting.remove(at: Int.random(in: waiting.indices, using: &generator))
+                limiter.withdraw(removed.waiter, from: removed.host)
             }
             if Int.random(in: 0..<3, using: &generator) == 0, !admitted.isEmpty {
                 limiter.release(admitted.removeLast())
             }
             while let next = limiter.admit() {
-                #expect(next.description == waiting.first?.name)
-                admitted.append(waiting.removeFirst().slot)
+                #expect(next === waiting.first?.waiter)
+                admitted.append(waiting.removeFirst().host)
             }
             #expect(admitted.count <= 2)
         }
-        for slot in waiting.map(\.slot) { limiter.withdraw(slot) }
-        for slot in admitted { limiter.release(slot) }
+        for (waiter, host) in waiting { limiter.withdraw(waiter, from: host) }
+        for host in admitted { limiter.release(host) }
         #expect(limiter.hostCount == 0)
     }
 
@@ -141,10 +146,10 @@ struct HostLimiterTests {
         var limiter = Limiter(limitPerHost: 1)
         var names: [String] = []
         for number in 0..<500 { _ = limiter.enqueue(Waiter("\(number)"), host: "h") }
-        let slot = try #require(enqueue("z", "h", &limiter))
+        let (_, host) = try #require(enqueue("z", "h", &limiter))
         while let admitted = limiter.admit() {
             names.append(admitted.description)
-            limiter.release(slot)
+            limiter.release(host)
         }
         #expect(names == (0..<500).map(String.init) + ["z"])
     }

@@ -48,7 +48,7 @@ struct RequestPlanTests {
         }
         #expect(lines.contains("A: b"))
         #expect(lines.contains { $0.hasPrefix("Proxy-Authorization") } == isSent)
-        #expect((plan.routeLists != nil) == (proxy == "http://p" && scheme == "https"))
+        #expect((plan.route?.proxyFields != nil) == (proxy == "http://p" && scheme == "https"))
     }
 
     // MARK: The URL

@@ -233,7 +233,7 @@ extension TransportTests {
         // MARK: Many connections
 
         private static func transport(
-            _ change: (inout any TestableConfiguration) -> Void
+            _ change: (inout ConnectionConfiguration) -> Void
         ) -> any TestableTransport {
             makeTransport {
                 $0.maximumThreads = 1

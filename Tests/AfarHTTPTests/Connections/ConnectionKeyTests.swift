@@ -21,7 +21,7 @@ import Testing
 
     @Test(arguments: ["a:65536", "a:x", "a:-1", "a:+1", "a:99999999999999999999"])
     func anInvalidPortIsAnError(_ authority: String) {
-        let error = #expect(throws: HTTP1Error.self) { _ = try key(authority) }
+        let error = #expect(throws: Fault.self) { _ = try key(authority) }
         #expect(error?.code == .invalidURL)
     }
 

@@ -65,7 +65,7 @@ extension Subject {
                 surplus += piece.count - offset
             }
             if let event = try parser.receiveEndOfInput(isClean: isClean) { note(event) }
-        } catch let error as HTTP1Error {
+        } catch let error as Fault {
             // The message quotes the bytes before the error, which depend on the split.
             text += String(error.message.unicodeScalars.prefix { $0 != "\"" })
             do {

@@ -18,14 +18,14 @@ extension Subject {
             do {
                 for line in lines(of: input) {
                     var offset = 0
-                    let event = try line.withUnsafeBytes { line throws(HTTP1Error) -> ResponseParser.Event? in
-                        guard parser.bodyLength != nil else { return try parser.next(in: line, at: &offset) }
+                    let event = try line.withUnsafeBytes { line throws(Fault) -> ResponseParser.Event? in
+                        guard isAccepted else { return try parser.next(in: line, at: &offset) }
                         try parser.receiveTrailers(line)
                         return nil
                     }
                     if case .head(let head) = event {
                         isAccepted = true
-                        _ = (head.fields, head.httpURLResponse?.allHeaderFields.count, parser.bodyLength)
+                        _ = (head.fields, head.httpURLResponse?.allHeaderFields.count, parser.declaredLength)
                         _ = (head.value(for: .location), head.values(for: .setCookie))
                         _ = AuthenticationChallenge.challenges(in: head.values(for: .wwwAuthenticate))
                         _ = head.mediaType

@@ -1,13 +1,12 @@
-import AfarTransport
-import Foundation
+package import Foundation
 
 /// An address and port that a socket can connect to.
-struct SocketAddress: Sendable {
+package struct SocketAddress: Sendable {
     private var storage: sockaddr_storage
     private let length: socklen_t
 
     /// Copies an address. Returns nil if it is too long.
-    init?(_ address: UnsafePointer<sockaddr>?, length: socklen_t) {
+    private init?(copying address: UnsafeRawPointer?, length: socklen_t) {
         guard let address, Int(length) <= MemoryLayout<sockaddr_storage>.size else { return nil }
         var storage = sockaddr_storage()
         memcpy(&storage, address, Int(length))
@@ -15,7 +14,7 @@ struct SocketAddress: Sendable {
     }
 
     /// Creates the local address of a socket; nil if it has none.
-    init?(localOf socket: Int32) {
+    package init?(localOf socket: Int32) {
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
         let code = withUnsafeMutablePointer(to: &storage) { storage in
@@ -25,10 +24,10 @@ struct SocketAddress: Sendable {
         (self.storage, self.length) = (storage, length)
     }
 
-    var family: Int32 { Int32(storage.ss_family) }
+    package var family: Int32 { Int32(storage.ss_family) }
 
     /// Returns the address with a port, if its family has ports.
-    func with(port: Int) -> SocketAddress {
+    package func with(port: Int) -> SocketAddress {
         var copy = self
         guard family != AF_UNIX else { return copy }
         // The port is at the same offset in IPv4 and IPv6 addresses.
@@ -39,26 +38,24 @@ struct SocketAddress: Sendable {
     }
 
     /// Calls a system function with the address.
-    func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
+    package func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
         withUnsafePointer(to: storage) { storage in
             storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }
         }
     }
 
     /// Creates the address of a Unix socket; nil if the path is too long.
-    init?(unixSocket path: String) {
+    package init?(unixSocket path: String) {
         var address = sockaddr_un()
         let bytes = Array(path.utf8)
         guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { return nil }
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
-        var storage = sockaddr_storage()
-        memcpy(&storage, &address, MemoryLayout<sockaddr_un>.size)
-        (self.storage, length) = (storage, socklen_t(MemoryLayout<sockaddr_un>.size))
+        self.init(copying: &address, length: socklen_t(MemoryLayout<sockaddr_un>.size))
     }
 
     /// The 4 or 16 bytes of an IP address; nil for other families.
-    var bytes: [UInt8]? {
+    package var bytes: [UInt8]? {
         withUnsafeBytes(of: storage) { storage in
             switch family {
             case AF_INET: Array(storage[4..<8])
@@ -69,16 +66,21 @@ struct SocketAddress: Sendable {
     }
 
     /// The IP address and port in numeric form; nil for other families.
-    var numbers: (address: String, port: Int)? {
+    package var numbers: (address: String, port: Int)? {
         guard family == AF_INET || family == AF_INET6 else { return nil }
         var host = [CChar](repeating: 0, count: Int(NI_MAXHOST))
         let code = withPointer { address, length in
             getnameinfo(address, length, &host, socklen_t(host.count), nil, 0, NI_NUMERICHOST)
         }
         guard code == 0 else { return nil }
-        let port = withUnsafeBytes(of: storage) { UInt16(bigEndian: $0.load(fromByteOffset: 2, as: UInt16.self)) }
         let text = host.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } }
-        return text.map { ($0, Int(port)) }
+        return text.map { ($0, port) }
+    }
+
+    /// The port of an IP address.
+    package var port: Int {
+        // The port is at the same offset in IPv4 and IPv6 addresses.
+        withUnsafeBytes(of: storage) { Int(UInt16(bigEndian: $0.load(fromByteOffset: 2, as: UInt16.self))) }
     }
 }
 
@@ -86,7 +88,7 @@ extension SocketAddress {
     /// Looks up the addresses of a name. This call can block if the name isn't an address.
     ///
     /// - Throws: A ``Fault`` with the code ``TransportError/Code-swift.struct/cannotFindHost``.
-    static func lookUp(_ name: String, isAddress: Bool = false) throws(Fault) -> [SocketAddress] {
+    package static func lookUp(_ name: String, isAddress: Bool = false) throws(Fault) -> [SocketAddress] {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         hints.ai_flags = isAddress ? AI_NUMERICHOST : AI_ADDRCONFIG
@@ -102,7 +104,7 @@ extension SocketAddress {
         var addresses: [SocketAddress] = []
         var next = first
         while let entry = next {
-            if let address = SocketAddress(entry.pointee.ai_addr, length: entry.pointee.ai_addrlen) {
+            if let address = SocketAddress(copying: entry.pointee.ai_addr, length: entry.pointee.ai_addrlen) {
                 addresses.append(address)
             }
             next = entry.pointee.ai_next
@@ -110,11 +112,11 @@ extension SocketAddress {
         return addresses
     }
 
-    static func isAddress(_ name: String) -> Bool { (try? lookUp(name, isAddress: true)) != nil }
+    package static func isAddress(_ name: String) -> Bool { (try? lookUp(name, isAddress: true)) != nil }
 
     /// Returns the addresses of a name that needs no lookup: an address, or a name for this machine (RFC 6761, section 6.3).
     /// Returns nil for other names.
-    static func addressesWithoutLookup(of name: String) -> [SocketAddress]? {
+    package static func addressesWithoutLookup(of name: String) -> [SocketAddress]? {
         let bare = name.hasSuffix(".") ? String(name.dropLast()) : name
         if bare == "localhost" || bare.hasSuffix(".localhost") {
             return ["::1", "127.0.0.1"].flatMap { (try? lookUp($0, isAddress: true)) ?? [] }

@@ -1,0 +1,103 @@
+/// A message from any thread about an exchange, for the thread of its loop.
+package enum ExchangeSignal: Sendable {
+    case submit
+    case cancel
+    case suspensionChanged
+    /// The reader of a streamed response has room for more.
+    case demand
+    /// The source of the request's body has more bytes.
+    case bodyReady
+    case decided(HeadDecision)
+}
+
+/// What is known about the decision about a response.
+package enum HeadState {
+    /// The head hasn't arrived.
+    case none
+    /// The decision is pending.
+    case awaited
+    case accepted
+    case discarded
+}
+
+/// An exchange over a transport with loops. It is prepared on the caller's thread, and then belongs to the thread of its loop.
+package protocol LoopExchange: PreparedExchange {
+    typealias Completion = @Sendable (Result<TransportResponse, any Error>) -> Void
+
+    var hop: Hop { get }
+    var state: TransferState { get set }
+    var headState: HeadState { get set }
+    var sink: BodySink { get set }
+    /// Called once with the result.
+    var completion: Completion? { get set }
+    /// The stream of a streamed response, until the response is delivered.
+    var stream: ResponseBodyStream? { get set }
+    /// The transport, which the response's stream or connection retains.
+    var owner: (any AnyObject & Sendable)? { get set }
+
+    /// Posts a message about this exchange. Can be called from any thread.
+    func post(_ signal: ExchangeSignal)
+}
+
+extension LoopExchange {
+    package func start(completion: @escaping Completion) {
+        self.completion = completion
+        // Don't make these calls earlier, because they create retain cycles that last until the exchange ends.
+        if case .stream(let highWaterMark) = hop.exchange.delivery { makeStream(highWaterMark: highWaterMark) }
+        hop.exchange.control.attach { _ in self.post(.suspensionChanged) }
+        post(.submit)
+    }
+
+    private func makeStream(highWaterMark: Int) {
+        let (stream, source) = ResponseBodyStream.make(
+            highWaterMark: highWaterMark,
+            onDemand: { [owner = owner.take()] in
+                self.post(.demand)
+                _ = owner
+            },
+            onCancel: { self.post(.cancel) })
+        self.stream = stream
+        sink = BodySink(source: source, highWaterMark: highWaterMark)
+    }
+
+    package func cancel() { post(.cancel) }
+
+    /// Records a decision about the response's head, and creates the sink for the body accordingly. A pending decision is posted
+    /// when it has been made.
+    ///
+    /// - Parameter length: The length of the body before decoding; nil if it is unknown.
+    /// - Throws: A fault if the response is refused, or if the body is too long to be discarded.
+    package func record(_ decision: HeadDecision, length: Int64?, at now: UInt64) throws(Fault) {
+        switch decision {
+        case .take(let delivery):
+            headState = .accepted
+            if case .file(let descriptor, let limit)? = delivery, case .file = hop.exchange.delivery {
+                sink = BodySink(descriptor: descriptor, limit: limit)
+            }
+            sink.expect(length)
+        case .discard(let limit):
+            headState = .discarded
+            let readCount = sink.byteCount
+            sink = BodySink(discarding: limit)
+            state.discard(at: now)
+            guard max(length ?? 0, readCount) <= limit else { throw .discarded }
+        case .refuse(let error):
+            throw Fault(.cancelled, "the response's head was refused", underlying: error)
+        case .deferred(let pending):
+            headState = .awaited
+            // The reference is weak because the decision may be retained forever. The loop retains the exchange until its end.
+            pending.whenDecided { [weak self] decision in self?.post(.decided(decision)) }
+        }
+    }
+
+    /// Records a fault that a closure throws.
+    @discardableResult
+    package func attempt<Value>(_ body: () throws(Fault) -> Value) -> Value? {
+        do {
+            return try body()
+        } catch {
+            state.fail(error)
+            return nil
+        }
+    }
+}

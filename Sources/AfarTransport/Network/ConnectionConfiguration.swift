@@ -1,0 +1,62 @@
+public import Foundation
+
+/// The settings of a transport for all of its exchanges, because the exchanges share its connections.
+///
+/// `HTTPTransport.Configuration` and `CurlTransport.Configuration` are this type.
+public struct ConnectionConfiguration: Sendable {
+    /// The maximum number of connections to one host (scheme, name and port). Further exchanges wait. The default is 6.
+    public var maximumConnectionsPerHost = 6
+    /// The maximum number of idle connections of each thread. The least recently used ones are closed first. The default is 64.
+    ///
+    /// libcurl also counts connections in use, so with `CurlTransport`, a limit below ``maximumConnectionsPerHost`` can close
+    /// connections that are about to be reused.
+    public var maximumIdleConnections = 64
+    /// How long an idle connection is kept open, in seconds. If the value is 0 or less, each connection is closed after its
+    /// exchange. If it is `.infinity`, the server decides. Many servers close idle connections after 5 to 75 seconds. The default
+    /// is 90.
+    ///
+    /// `CurlTransport` rounds the time up to whole seconds, and closes the connection within three seconds after it.
+    public var maximumIdleTime: TimeInterval = 90
+    /// The number of threads that drive connections, from 1 to 64. All connections to one host belong to one thread. A thread can
+    /// handle 20,000 small requests per second or more. Several threads help clients with several busy hosts.
+    ///
+    /// The default is one for every four processors, and at least one. This number ignores a container's limit on processor time.
+    public var maximumThreads = max(1, ProcessInfo.processInfo.activeProcessorCount / 4)
+    /// The maximum number of host names that are looked up at a time. Each lookup takes a thread. The number is divided among the
+    /// threads that drive connections, and rounded up. The default is 16.
+    public var maximumLookups = 16
+    /// A file of PEM certificates to trust instead of the system's. The default is nil, which means the system's certificates.
+    public var certificateBundle: URL?
+    /// Whether the certificates of servers must follow RFC 5280 strictly (OpenSSL's `X509_V_FLAG_X509_STRICT`). Certificates of
+    /// private authorities often violate this standard: for example, they lack a key identifier. The setting applies to evaluators
+    /// too. The default is false.
+    public var validatesCertificatesStrictly = false
+    /// The ciphers for TLS 1.2 in OpenSSL's format, such as `"ECDHE+AESGCM:!RSA"`. The default is nil, which means OpenSSL's
+    /// defaults. If OpenSSL can't parse the list, each request over https fails with
+    /// ``TransportError/Code-swift.struct/secureConnectionFailed``.
+    public var tlsCipherList: String?
+    /// The cipher suites for TLS 1.3, such as `"TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"`. The default is nil, which
+    /// means OpenSSL's defaults.
+    public var tls13CipherSuites: String?
+    /// A file to which the secrets of each TLS handshake are appended, for tools such as Wireshark. The default is nil, which means
+    /// that no secrets are stored. Anyone who can read the file can decrypt all traffic, so use it for debugging only. It is created
+    /// with mode 0600. If it can't be opened, requests over https fail.
+    public var tlsKeyLogFile: URL?
+
+    /// Creates the default configuration.
+    public init() {}
+
+    /// The configuration of each thread.
+    package var forOneThread: Self {
+        var copy = self
+        copy.maximumLookups = LoopGroup.share(of: maximumLookups, among: maximumThreads)
+        return copy
+    }
+
+    package func makeTLSSettings() -> TLSSettings {
+        TLSSettings(
+            authorities: CertificateAuthorities(
+                file: certificateBundle ?? CertificateAuthorities.systemFile, areStrict: validatesCertificatesStrictly),
+            cipherList: tlsCipherList, tls13CipherSuites: tls13CipherSuites, keyLogFile: tlsKeyLogFile)
+    }
+}
