@@ -307,9 +307,13 @@ import Testing
     func ifAllAddressesAreRejectedTheErrorNamesTheLastReason(replies: [UInt8], reason: String) async throws {
         let proxy = try await socksProxy(replies: replies[0], replies[1])
         let session = session(.init(try Proxy("socks5://127.0.0.1:\(proxy.port)")))
-        let failure = try failure(await session.request("http://localhost:258/").serializingString().response)
+        let response = await session.request("http://localhost:258/").serializingString().response
+        let failure = try failure(response)
         #expect(failure.code == .proxyFailed)
         #expect(failure.message.contains(reason) && failure.message.contains("127.0.0.1:\(proxy.port)"), "\(failure)")
+        // The connection to the proxy was never ready for the request.
+        let metrics = try #require(response.metrics?.transactionMetrics.last)
+        #expect(metrics.connectStartDate != nil && metrics.connectEndDate == nil)
         try #require(proxy.connectionCount == 2)
         for connection in 0..<2 { try await proxy.peerClosed(connection) }
     }

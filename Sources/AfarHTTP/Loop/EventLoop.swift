@@ -69,9 +69,12 @@ final class EventLoop<Client: LoopClient>: @unchecked Sendable {
     /// When the current turn began, in nanoseconds of ``MonotonicClock``.
     @exclusivity(unchecked) private(set) var now = MonotonicClock.now
     /// A buffer for reading from sockets.
-    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 16)
+    let buffer: UnsafeMutableRawBufferPointer
 
-    init() throws { inbox = try LoopInbox() }
+    init() throws {
+        inbox = try LoopInbox()
+        buffer = .allocate(byteCount: 256 * 1024, alignment: 16)
+    }
 
     deinit { buffer.deallocate() }
 

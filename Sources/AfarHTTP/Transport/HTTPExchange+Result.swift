@@ -69,7 +69,8 @@ extension HTTPExchange {
             metrics.domainLookupStartDate = date(times.lookupStart)
             metrics.domainLookupEndDate = date(times.lookupEnd)
             metrics.connectStartDate = metrics.domainLookupEndDate
-            metrics.connectEndDate = date(times.connectEnd)
+            // A failed attempt's connection was never ready for use.
+            metrics.connectEndDate = lastConnection == nil ? nil : date(times.connectEnd)
             if key.security != nil {
                 metrics.secureConnectionStartDate = date(times.secureStart)
                 metrics.secureConnectionEndDate = date(times.secureEnd)

@@ -109,7 +109,9 @@ final class HTTPExchange: LoopExchange, @unchecked Sendable {
         (self.connection, lastConnection) = (connection, connection)
         _ = state.connect(at: now)
         if !hasOpenedBody { attempt(openBody) }
-        (sending.wasReused, sending.requestStart) = (connection.isReused, now)
+        // The connection can have been opened after the start of the loop's turn.
+        let opened = max(connection.times.connectEnd, connection.times.secureEnd)
+        (sending.wasReused, sending.requestStart) = (connection.isReused, max(now, opened))
         if key.purpose == .otherProtocol {
             attempt { () throws(Fault) in
                 try receive(ResponseHead(status: 200, httpVersion: "", url: hop.exchange.url))

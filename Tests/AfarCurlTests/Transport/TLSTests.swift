@@ -26,7 +26,7 @@ extension TransportTests {
                     let metrics = try #require(response.report.transactions.first)
                     let moments = try [
                         metrics.connectStartDate, metrics.secureConnectionStartDate, metrics.secureConnectionEndDate,
-                        metrics.responseStartDate,
+                        metrics.requestStartDate, metrics.responseStartDate,
                     ].map { moment in try #require(moment) }
                     #expect(zip(moments, moments.dropFirst()).allSatisfy { $0 <= $1 }, "\(moments)")
                     #expect(moments[1] < moments[2])
