@@ -218,13 +218,12 @@ public func upload(
     method: HTTPMethod = .post,
     headers: HTTPHeaders? = nil,
     interceptor: (any RequestInterceptor)? = nil,
-    shouldAutomaticallyResume: Bool? = nil,
     fileManager: FileManager = .default,
     requestModifier: Session.RequestModifier? = nil
 ) -> UploadRequest {
     SessionManager.default.upload(
         stream, to: convertible, method: method, headers: headers, interceptor: interceptor,
-        shouldAutomaticallyResume: shouldAutomaticallyResume,
+
         fileManager: fileManager, requestModifier: requestModifier)
 }
 
@@ -241,35 +240,6 @@ public func upload(
         fileManager: fileManager)
 }
 
-/// Creates an upload of a sequence of chunks on ``SessionManager/default``.
-public func upload<Chunks: AsyncSequence & Sendable>(
-    _ chunks: Chunks,
-    length: Int64? = nil,
-    to convertible: any URLConvertible,
-    method: HTTPMethod = .post,
-    headers: HTTPHeaders? = nil,
-    interceptor: (any RequestInterceptor)? = nil,
-    shouldAutomaticallyResume: Bool? = nil,
-    requestModifier: Session.RequestModifier? = nil
-) -> UploadRequest where Chunks.Element == Data {
-    SessionManager.default.upload(
-        chunks, length: length, to: convertible, method: method, headers: headers, interceptor: interceptor,
-        shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: requestModifier)
-}
-
-/// Creates an upload of a sequence of chunks on ``SessionManager/default``, from a value that converts to a `URLRequest`.
-public func upload<Chunks: AsyncSequence & Sendable>(
-    _ chunks: Chunks,
-    length: Int64? = nil,
-    with convertible: any URLRequestConvertible,
-    interceptor: (any RequestInterceptor)? = nil,
-    shouldAutomaticallyResume: Bool? = nil
-) -> UploadRequest where Chunks.Element == Data {
-    SessionManager.default.upload(
-        chunks, length: length, with: convertible, interceptor: interceptor,
-        shouldAutomaticallyResume: shouldAutomaticallyResume)
-}
-
 /// Creates an upload of a multipart form on ``SessionManager/default``. A closure adds the form's parts.
 public func upload(
     multipartFormData: @escaping (MultipartFormData) -> Void,
@@ -278,13 +248,12 @@ public func upload(
     method: HTTPMethod = .post,
     headers: HTTPHeaders? = nil,
     interceptor: (any RequestInterceptor)? = nil,
-    shouldAutomaticallyResume: Bool? = nil,
     fileManager: FileManager = .default,
     requestModifier: Session.RequestModifier? = nil
 ) -> UploadRequest {
     SessionManager.default.upload(
         multipartFormData: multipartFormData, to: convertible, usingThreshold: encodingMemoryThreshold, method: method,
-        headers: headers, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
+        headers: headers, interceptor: interceptor,
         fileManager: fileManager, requestModifier: requestModifier)
 }
 
@@ -295,12 +264,11 @@ public func upload(
     with convertible: any URLRequestConvertible,
     usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
     interceptor: (any RequestInterceptor)? = nil,
-    shouldAutomaticallyResume: Bool? = nil,
     fileManager: FileManager = .default
 ) -> UploadRequest {
     SessionManager.default.upload(
         multipartFormData: multipartFormData, with: convertible, usingThreshold: encodingMemoryThreshold,
-        interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager)
+        interceptor: interceptor, fileManager: fileManager)
 }
 
 /// Creates an upload of a multipart form on ``SessionManager/default``.
