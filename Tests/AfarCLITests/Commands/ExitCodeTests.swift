@@ -17,7 +17,7 @@ struct ExitCodeTests {
         (["get"], "<url>"), (["gett", "x"], "is not a command"), (["example.com"], "afar get example.com"),
         (["get", "x", "--frob"], "--frob"), (["get", "x", "--timeout", "0"], "--timeout"),
         (["get", "x", "--timeout", "nan"], "--timeout"), (["get", "x", "-H", "nocolon"], "'Name: value'"),
-        (["get", "http://x", "-H", "a b: c"], "a b"), (["get", "x", "--query", "novalue"], "--query"),
+        (["get", "http://x", "-H", "a b: c"], "starts with \"a\""), (["get", "x", "--query", "novalue"], "--query"),
         (["get", ""], "empty"), (["get", "http://a b/"], "http://a b/"), (["get", "ftp://x/"], "ftp"),
         (["get", "http://127.1/"], "ambiguous"), (["get", "http://x:0/"], "port"),
         (["get", "x", "--data", "y"], "--query"),
