@@ -138,6 +138,9 @@ open class ClosureEventMonitor: EventMonitor, @unchecked Sendable {
 
     // MARK: EventMonitor
 
+    /// Calls the method that corresponds to the event.
+    open func receive(_ event: RequestEvent) { callMethod(for: event) }
+
     open func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
         sessionDidBecomeInvalidWithError?(session, error)
     }

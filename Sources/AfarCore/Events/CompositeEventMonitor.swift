@@ -1,10 +1,12 @@
 public import Foundation
 
 /// A monitor that forwards events to several monitors, each on its own queue.
-public final class CompositeEventMonitor: EventMonitor {
+public final class CompositeEventMonitor: EventReceiver {
     /// The queue on which ``receive(_:)`` is called if this monitor is part of another composite. The method only forwards events.
     public let queue: DispatchQueue
     private let listeners: [Listener]
+    /// Whether a monitor receives all events.
+    let hasQueuedListeners: Bool
 
     /// A monitor and its queue. The monitor's `queue` property is read only once, because it can be user code.
     struct Listener: Sendable {
@@ -26,19 +28,19 @@ public final class CompositeEventMonitor: EventMonitor {
     public init(queue: DispatchQueue = DispatchQueue(label: "afar.events"), monitors: [any EventMonitor]) {
         self.queue = queue
         listeners = monitors.map(Listener.init)
+        hasQueuedListeners = listeners.contains { $0.queue != nil }
     }
 
     init(_ other: CompositeEventMonitor, adding listener: Listener) {
         queue = DispatchQueue(label: "afar.events")
         listeners = other.listeners + [listener]
+        hasQueuedListeners = listeners.contains { $0.queue != nil }
     }
 
     /// The monitors, in the order in which they are notified.
     public var monitors: [any EventMonitor] { listeners.map(\.monitor) }
 
     /// Forwards an event to each monitor, on its queue. Each monitor receives the events of one thread in order.
-    ///
-    /// To notify the monitors yourself, call this method. The methods for single events do nothing.
     public func receive(_ event: RequestEvent) {
         for listener in listeners {
             if let queue = listener.queue {

@@ -33,7 +33,7 @@ public protocol EventMonitor: Sendable {
     var queue: DispatchQueue { get }
 
     /// Receives every event. The default implementation calls the method below that corresponds to the event. If you implement this
-    /// method, the others aren't called.
+    /// method, the others are called only if you call ``callMethod(for:)``.
     func receive(_ event: RequestEvent)
 
     // MARK: Sessions

@@ -14,7 +14,7 @@ public import Foundation
 /// Passwords, tokens and cookies in headers and URLs are redacted, and bodies aren't logged. To log the requests of every
 /// session without changing the program, set the environment variable `AFAR_LOG` to `info` or `debug`. The variable is read
 /// once, when the first session is created.
-public final class LoggingMonitor: EventMonitor {
+public final class LoggingMonitor: EventReceiver {
     /// The amount of detail to log.
     public let level: Level
     /// The serial queue on which entries are created and written.

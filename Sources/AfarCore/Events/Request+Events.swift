@@ -173,7 +173,9 @@ final class ExchangeEvents: ExchangeObserver {
 
     func exchangeDidReceiveHead(_ head: ResponseHead) {
         if head.status == 401 { reportChallenge(in: head) }
-        guard let events, let task = request.lastTask as? URLSessionDataTask, let response = head.httpURLResponse else {
+        guard let events, events.hasQueuedListeners, let task = request.lastTask as? URLSessionDataTask,
+            let response = head.httpURLResponse
+        else {
             return
         }
         events.receive(.dataTaskDidReceiveResponse(task, response))

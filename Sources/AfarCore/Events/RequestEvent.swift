@@ -134,7 +134,10 @@ public enum RequestEvent: @unchecked Sendable {
 
 extension EventMonitor {
     /// Calls the method that corresponds to the event.
-    public func receive(_ event: RequestEvent) {
+    public func receive(_ event: RequestEvent) { callMethod(for: event) }
+
+    /// Calls the method that corresponds to the event. Call this from your own ``receive(_:)`` if you also implement methods.
+    public func callMethod(for event: RequestEvent) {
         switch event {
         case .sessionDidBecomeInvalid(let error):
             urlSession(.shared, didBecomeInvalidWithError: error)

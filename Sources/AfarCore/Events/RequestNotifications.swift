@@ -75,7 +75,7 @@ public final class RequestNotifications: EventMonitor {
     }
 }
 
-extension RequestNotifications: SelectiveEventMonitor {
+extension RequestNotifications: SelectiveEventMonitor, EventReceiver {
     /// Posts the notification about the event, if there is one.
     public func receive(_ event: RequestEvent) {
         switch event {

@@ -71,29 +71,50 @@ extension RequestAdapter {
 
 /// Information about the request that an adapter changes.
 public struct RequestAdapterState: Sendable {
-    /// The request's identifier. See ``Request/id``.
-    public let requestID: UUID
+    private enum Subject {
+        case request(Request)
+        case identifier(UUID)
+    }
+
+    private let subject: Subject
     /// The session that sends the request.
     public let session: Session
-    /// The request, or nil in a state created for testing.
-    let request: Request?
 
     /// Creates a state, for testing an adapter.
     public init(requestID: UUID, session: Session) {
-        (self.requestID, self.session, request) = (requestID, session, nil)
+        subject = .identifier(requestID)
+        self.session = session
     }
 
     init(request: Request, session: Session) {
-        (requestID, self.session, self.request) = (request.id, session, request)
+        subject = .request(request)
+        self.session = session
     }
 
-    /// A closure that returns the state, or nil after the session or the request has been released. The closure retains neither.
-    var weak: @Sendable () -> RequestAdapterState? {
-        { [weak request, weak session, requestID, hasRequest = request != nil] in
-            guard let session else { return nil }
-            if let request { return RequestAdapterState(request: request, session: session) }
-            return hasRequest ? nil : RequestAdapterState(requestID: requestID, session: session)
+    /// The request's identifier. See ``Request/id``.
+    public var requestID: UUID {
+        switch subject {
+        case .request(let request): request.id
+        case .identifier(let identifier): identifier
         }
+    }
+
+    /// A closure that returns the state, or nil after its session or request has been released. It retains neither of them.
+    var weak: @Sendable () -> RequestAdapterState? {
+        switch subject {
+        case .request(let request):
+            { [weak request, weak session] in
+                guard let request, let session else { return nil }
+                return RequestAdapterState(request: request, session: session)
+            }
+        case .identifier(let identifier):
+            { [weak session] in session.map { RequestAdapterState(requestID: identifier, session: $0) } }
+        }
+    }
+
+    /// The request, or nil in a state created for testing.
+    var request: Request? {
+        if case .request(let request) = subject { request } else { nil }
     }
 }
 

@@ -200,24 +200,30 @@ final class DelegateEvents: SelectiveEventMonitor {
     func receive(_ event: RequestEvent) {
         switch event {
         case .sessionDidBecomeInvalid(let error):
-            call(delegate.sessionDidBecomeInvalidWithError) { $0(.shared, error) }
+            call(\.sessionDidBecomeInvalidWithError) { $0(.shared, error) }
         case .taskDidComplete(let task, let error):
-            call(delegate.taskDidComplete) { $0(.shared, task, error) }
+            call(\.taskDidComplete) { $0(.shared, task, error) }
         case .taskIsWaitingForConnectivity(let task):
-            call(delegate.taskIsWaitingForConnectivity) { $0(.shared, task) }
+            call(\.taskIsWaitingForConnectivity) { $0(.shared, task) }
         case .taskDidSendBodyData(let task, let bytes, let total, let expected):
-            call(delegate.taskDidSendBodyData) { $0(.shared, task, bytes, total, expected) }
+            call(\.taskDidSendBodyData) { $0(.shared, task, bytes, total, expected) }
         case .downloadTaskDidResumeAtOffset(let task, let offset, let expected):
-            call(delegate.downloadTaskDidResumeAtOffset) { $0(.shared, task, offset, expected) }
+            call(\.downloadTaskDidResumeAtOffset) { $0(.shared, task, offset, expected) }
         case .downloadTaskDidWriteData(let task, let bytes, let total, let expected):
-            call(delegate.downloadTaskDidWriteData) { $0(.shared, task, bytes, total, expected) }
+            call(\.downloadTaskDidWriteData) { $0(.shared, task, bytes, total, expected) }
         default: break
         }
     }
 
-    private func call<Closure>(_ closure: Closure?, _ body: @escaping @Sendable (Closure) -> Void) {
-        guard let closure else { return }
-        nonisolated(unsafe) let sent = closure
-        queue.async { body(sent) }
+    /// Calls a closure on the queue, if it is set then. The delegate is retained until then, because the closure can refer to it.
+    private func call<Closure>(
+        _ closure: any KeyPath<SessionDelegate, Closure?> & Sendable, _ body: @escaping @Sendable (Closure) -> Void
+    ) {
+        guard delegate[keyPath: closure] != nil else { return }
+        queue.async { [delegate] in
+            withExtendedLifetime(delegate) {
+                if let closure = delegate[keyPath: closure] { body(closure) }
+            }
+        }
     }
 }

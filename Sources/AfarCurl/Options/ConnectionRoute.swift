@@ -5,13 +5,19 @@ import HTTPTypes
 
 /// How to connect to the host of a request whose exchange has network settings.
 struct ConnectionRoute {
-    /// The properties by which Afar distinguishes connections, because libcurl treats some of them as equal.
+    /// The properties by which Afar distinguishes connections that libcurl treats as equal.
     struct Identity: Hashable {
-        fileprivate let settings: NetworkSettings
-        fileprivate let proxyFields: [HTTPField]
+        fileprivate var interface: String?
+        fileprivate var localAddress: String?
+        fileprivate var credential: Proxy.Credential?
+        fileprivate var proxyFields: [HTTPField] = []
+        fileprivate var addressFamily = NetworkSettings.AddressFamily.any
+        fileprivate var tcpKeepAlive: NetworkSettings.TCPKeepAlive?
     }
 
-    let identity: Identity
+    /// Distinguishes connections of different routes; nil if libcurl already does so for this route.
+    let identity: Identity?
+    private let settings: NetworkSettings
     let proxy: Proxy?
     /// In libcurl's format, which libcurl doesn't copy; nil without entries.
     private let connectTo: StringList?
@@ -38,20 +44,23 @@ struct ConnectionRoute {
             let ownFields = Array(hop.exchange.request.headerFields).filter { $0.name == .proxyAuthorization }
             let fields = isSecure && proxy?.usesHTTP == true ? ownFields : []
             proxyFields = fields.isEmpty ? nil : StringList(fields: fields)
-            identity = Identity(settings: settings, proxyFields: fields)
+            let identity = Identity(
+                interface: settings.interface, localAddress: settings.localAddress, credential: proxy?.credential,
+                proxyFields: fields, addressFamily: settings.addressFamily, tcpKeepAlive: settings.tcpKeepAlive)
+            self.identity = identity == Identity() ? nil : identity
+            self.settings = settings
         } catch {
             throw hop.failure(.invalidUse, "\(error)")
         }
     }
 
-    var addressFamily: NetworkSettings.AddressFamily { identity.settings.addressFamily }
+    var addressFamily: NetworkSettings.AddressFamily { settings.addressFamily }
 
     /// Whether libcurl may have to look up a name even if the URL has an address.
     var needsLookup: Bool { proxy != nil || connectTo != nil }
 
     /// Sets libcurl's options for the route.
     func apply(to options: CurlOptions, _ certificateBundle: String?) throws(Fault) {
-        let settings = identity.settings
         if let unixSocket = settings.unixSocket {
             // libcurl describes all connections over Unix sockets alike, so they can't be distinguished.
             try options.set(CURLOPT_UNIX_SOCKET_PATH, unixSocket)
@@ -85,5 +94,5 @@ struct ConnectionRoute {
     }
 
     /// Applies the settings for a TCP socket that libcurl opens. Returns 0, or the system's error code.
-    func prepare(_ socket: Int32) -> Int32 { identity.settings.tcpKeepAlive?.apply(to: socket) ?? 0 }
+    func prepare(_ socket: Int32) -> Int32 { settings.tcpKeepAlive?.apply(to: socket) ?? 0 }
 }

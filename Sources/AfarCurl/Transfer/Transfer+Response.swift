@@ -45,11 +45,16 @@ extension Transfer {
         if head.status >= 300, let feed, authentication == nil || feed.byteCount > 0 || state.isSendingPaused {
             loop.noteRefusal(of: self)
         }
-        if head.status == 417 && exchange.expects100Continue || head.status == 401 && authentication != nil {
+        if head.status == 417 && hasExpectation || head.status == 401 && authentication != nil {
             response.refusal = head
         } else {
             try deliver(head)
         }
+    }
+
+    /// Whether an `Expect` field is sent. libcurl sends a request with an expectation again after a 417, even if it has no body.
+    private var hasExpectation: Bool {
+        exchange.request.headerFields.contains(.expect) || exchange.options.defaultFields.fields.contains(.expect)
     }
 
     /// Delivers a 417 or a 401 that turned out to be the final response.

@@ -40,6 +40,8 @@ final class ConnectionAttempt: @unchecked Sendable {
     private static let retryDelay: UInt64 = 10_000_000
 
     let key: ConnectionKey
+    /// The index in the engine's list; nil after the attempt has ended.
+    var index: Int?
     private unowned let engine: HTTPEngine
     /// When the attempt times out, even if requests are still waiting for it.
     let deadline: UInt64

@@ -161,7 +161,14 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
     }
 
     /// Records that the server has closed an idle connection.
-    func idleConnectionClosed(_ connection: Connection) { _ = takeIdle { $0.connection === connection } }
+    func idleConnectionClosed(_ connection: Connection, key: Key) {
+        guard let host = hosts[key], let index = host.idle.firstIndex(where: { $0.connection === connection }) else {
+            return
+        }
+        host.idle.remove(at: index)
+        idleCount -= 1
+        discardIfUnused(key, host)
+    }
 
     // MARK: Idle connections
 

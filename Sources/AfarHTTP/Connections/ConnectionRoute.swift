@@ -37,16 +37,23 @@ final class ConnectionRoute: Hashable, Sendable {
     /// The proxy that receives whole requests, if any.
     var requestProxy: Proxy? { proxy?.usesHTTP == true && !isTunnel ? proxy : nil }
 
-    /// Within one ``ConnectionKey``, the other properties follow from these.
+    /// Compares what affects connections to this host. Other settings, such as the exclusions of proxies, can differ.
     static func == (lhs: ConnectionRoute, rhs: ConnectionRoute) -> Bool {
-        lhs === rhs
-            || lhs.settings == rhs.settings && lhs.proxyAuthorization == rhs.proxyAuthorization
-                && lhs.proxyMinimumTLSVersion == rhs.proxyMinimumTLSVersion
+        if lhs === rhs { return true }
+        let (left, right) = (lhs.settings, rhs.settings)
+        return (lhs.host, lhs.port, lhs.proxy, lhs.isTunnel) == (rhs.host, rhs.port, rhs.proxy, rhs.isTunnel)
+            && (lhs.proxyAuthorization, lhs.proxyMinimumTLSVersion)
+                == (rhs.proxyAuthorization, rhs.proxyMinimumTLSVersion)
+            && (left.unixSocket, left.interface, left.localAddress)
+                == (right.unixSocket, right.interface, right.localAddress)
+            && (left.addressFamily, left.tcpKeepAlive) == (right.addressFamily, right.tcpKeepAlive)
     }
 
     func hash(into hasher: inout Hasher) {
         hasher.combine(host)
         hasher.combine(port)
+        hasher.combine(settings.unixSocket)
+        hasher.combine(proxy)
         hasher.combine(proxyAuthorization)
     }
 

@@ -130,7 +130,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
     private func expire() {
         let now = loop.now
         nextDeadline = .max
-        let expired = exchanges.compactMap { exchange in exchange.state.expiry(at: now).map { (exchange, $0) } }
+        let expired = exchanges.compactMap { exchange in exchange.expiry(at: now).map { (exchange, $0) } }
         for (exchange, fault) in expired {
             exchange.state.fail(fault)
             finish(exchange)
@@ -301,7 +301,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
     }
 
     func idleConnectionEnded(_ connection: HTTPConnection) {
-        pool.idleConnectionClosed(connection)
+        pool.idleConnectionClosed(connection, key: connection.key)
         closeIdle(connection)
     }
 
@@ -356,6 +356,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         let timeout = exchange.hop.exchange.options.connectTimeout
         let deadline = MonotonicClock.deadline(after: timeout, from: loop.now)
         let attempt = ConnectionAttempt(exchange.key, engine: self, deadline: deadline)
+        attempt.index = attempts.count
         attempts.append(attempt)
         noteDeadline(deadline)
         attempt.start()
@@ -400,8 +401,12 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
 
     /// Removes an attempt. Returns false if it has already ended.
     private func remove(_ attempt: ConnectionAttempt) -> Bool {
-        guard let index = attempts.firstIndex(where: { $0 === attempt }) else { return false }
-        attempts.remove(at: index)
+        guard let index = attempt.index, let last = attempts.popLast() else { return false }
+        attempt.index = nil
+        if last !== attempt {
+            attempts[index] = last
+            last.index = index
+        }
         return true
     }
 

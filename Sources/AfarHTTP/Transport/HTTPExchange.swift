@@ -2,6 +2,7 @@ import AfarHTTP1
 import AfarTransport
 import Foundation
 import HTTPTypes
+import Synchronization
 
 /// An HTTP exchange. It is prepared on the caller's thread, and then belongs to the thread of its engine's loop.
 final class HTTPExchange: LoopExchange, @unchecked Sendable {
@@ -51,6 +52,7 @@ final class HTTPExchange: LoopExchange, @unchecked Sendable {
     let observer: (any ExchangeObserver)?
     let started = Date()
     let startTime = MonotonicClock.now
+    private let isCancelled = Atomic(false)
 
     @exclusivity(unchecked) var completion: Completion?
     @exclusivity(unchecked) var stream: ResponseBodyStream?
@@ -209,6 +211,16 @@ final class HTTPExchange: LoopExchange, @unchecked Sendable {
     }
 
     // MARK: The end
+
+    func cancel() {
+        isCancelled.store(true, ordering: .relaxed)
+        post(.cancel)
+    }
+
+    /// Returns the fault that ends the exchange now; nil if it can continue. A cancellation has precedence over a timeout.
+    func expiry(at now: UInt64) -> Fault? {
+        isCancelled.load(ordering: .relaxed) ? .cancelled : state.expiry(at: now)
+    }
 
     /// Ends a turn, and delivers the pieces of a streamed body.
     func endTurn() {

@@ -113,6 +113,39 @@ import Testing
             ])
     }
 
+    /// A subclass that receives all events and still calls the closures.
+    private final class Tap: ClosureEventMonitor, @unchecked Sendable {
+        let count = Locked(0)
+
+        override func receive(_ event: RequestEvent) {
+            count.withLock { $0 += 1 }
+            super.receive(event)
+        }
+    }
+
+    @Test func aSubclassOfTheClosureMonitorCanReceiveAllEvents() async {
+        let tap = Tap(queue: DispatchQueue(label: "tap"))
+        let hasFinished = Deferred<Void>()
+        tap.requestDidFinish = { _ in hasFinished.fulfill(()) }
+        let session = Session(eventMonitors: [tap], transport: MockTransport { _ in .text("ok") })
+        _ = await session.request("http://mock/").serializingResponse(using: Bytes()).response
+        await hasFinished.value
+        #expect(tap.count.withLock { $0 } > 5)
+    }
+
+    @Test func methodsOfReceiversCanBeCalled() {
+        let lines = Locked<[String]>([])
+        let log = LoggingMonitor(queue: DispatchQueue(label: "log")) { entry in
+            lines.withLock { $0.append(entry.message) }
+        }
+        let session = Session(transport: MockTransport { _ in .text("ok") })
+        let request = session.request("http://mock/", shouldAutomaticallyResume: false)
+        CompositeEventMonitor(monitors: [log]).requestDidFinish(request)
+        log.queue.sync {}
+        log.requestDidFinish(request)
+        #expect(lines.withLock { $0.count } == 2)
+    }
+
     @Test func eachMonitorIsNotifiedInOrderOnItsQueue() async {
         let monitors = (0..<3).map { ClosureEventMonitor(queue: DispatchQueue(label: "monitor \($0)")) }
         let reported = monitors.map { _ in Locked<[String]>([]) }

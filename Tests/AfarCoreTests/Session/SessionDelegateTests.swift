@@ -44,6 +44,19 @@ import Testing
         #expect(reported == ["sent 5 5 5", "complete true 200", "invalid true"])
     }
 
+    @Test func aDelegateIsRetainedUntilItsClosuresHaveBeenCalled() async {
+        let queue = DispatchQueue(label: "root")
+        let isReleased = Deferred<Bool>()
+        queue.suspend()
+        do {
+            let delegate = SessionDelegate()
+            delegate.sessionDidBecomeInvalidWithError = { [weak delegate] _, _ in isReleased.fulfill(delegate == nil) }
+            _ = Session(delegate: delegate, rootQueue: queue, transport: MockTransport { _ in .text("") })
+        }
+        queue.resume()
+        #expect(await isReleased.value == false)
+    }
+
     @Test func aDelegateIsNotifiedOfDownloads() async throws {
         delegate.downloadTaskDidWriteData = { [notes] _, _, written, all, expected in
             notes.add("wrote \(written) \(all) \(expected)")

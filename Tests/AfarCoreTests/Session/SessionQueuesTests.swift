@@ -69,7 +69,7 @@ struct SessionQueuesTests {
         let reported = Locked<[String]>([])
         monitor.requestDidFinish = { _ in reported.withLock { $0.append("session's") } }
         own.requestDidFinish = { _ in reported.withLock { $0.append("own") } }
-        request.eventMonitor?.receive(.requestDidFinish(request))
+        request.eventMonitor?.requestDidFinish(request)
         monitor.queue.sync {}
         own.queue.sync {}
         #expect(reported.withLock { $0.sorted() } == ["own", "session's"])

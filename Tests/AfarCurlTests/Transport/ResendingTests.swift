@@ -112,6 +112,15 @@ extension TransportTests {
             }
         }
 
+        @Test func aRejectedExpectationOfARequestWithoutABodyIsDropped() async throws {
+            let again: [RawServer.Step] = [.receiveHead, .send(Self.ok)]
+            try await withRawServer([.respond(Self.refusal)] + again, again) { server in
+                let response = try await transport.send(
+                    Exchange(server.url, .post, fields: [("Expect", "100-continue")]))
+                #expect([200, 417].contains(response.head.status))
+            }
+        }
+
         @Test(
             .onlyOverCurl("libcurl doesn't repeat the request if the connection closes"),
             arguments: [ResponseDelivery.collect(), .stream()])

@@ -64,4 +64,26 @@ import Testing
                 != key { $0.security = ConnectionSecurity(identity: nil, evaluation: nil) })
         #expect(try self.key("a:443") != self.key("a:443", scheme: "https"))
     }
+
+    @Test func settingsForOtherHostsDoNotDistinguishConnections() throws {
+        let request = HTTPRequest(method: .get, scheme: "http", authority: "a", path: "/")
+        func key(_ change: (inout NetworkSettings) throws -> Void) throws -> ConnectionKey {
+            var options = ExchangeOptions()
+            options.network.addressFamily = .ipv4
+            try change(&options.network)
+            return try ConnectionKey(request, options)
+        }
+        let proxy = try Proxy("http://proxy:1")
+        #expect(try key { $0.connectTo = ["b:80": "c:80"] } == key { _ in })
+        #expect(try key { $0.connectTo = ["a:80": "c:80"] } != key { _ in })
+        #expect(try key { $0.proxies = .init(proxy) } == key { $0.proxies = .init(proxy, exclusions: ["b"]) })
+        #expect(try key { $0.proxies = .init(proxy) } != key { _ in })
+        #expect(try key { $0.unixSocket = "/tmp/a" } != key { $0.unixSocket = "/tmp/b" })
+        #expect(try key { $0.addressFamily = .ipv6 } != key { _ in })
+        // Different proxies must not collide in a dictionary.
+        let hashes = try (1...20).map { port in
+            try key { $0.proxies = .init(try Proxy("http://proxy:\(port)")) }.hashValue
+        }
+        #expect(Set(hashes).count > 15)
+    }
 }

@@ -129,8 +129,8 @@ import Testing
 
     @Test func theServerClosesAnIdleConnection() {
         let connection = addIdle()
-        pool.idleConnectionClosed(connection)
-        pool.idleConnectionClosed(connection)
+        pool.idleConnectionClosed(connection, key: "a")
+        pool.idleConnectionClosed(connection, key: "a")
         #expect(pool.takeAllIdle().isEmpty)
         #expect(isOpen(pool.request(Waiter(), key: "a")))
     }
