@@ -1,9 +1,9 @@
 # To get started, use `make run` and `make test`. `make help` lists all targets.
 SHELL := /bin/bash
 SWIFT ?= swift
-# The options of all builds, which share a folder. The index and debug information about types, which only editors and debuggers use,
-# are left out, and the compiler gets larger batches. Together, they save a tenth of the time.
-OPTIONS := --enable-all-traits --disable-index-store -Xswiftc -gline-tables-only -Xswiftc -driver-batch-size-limit -Xswiftc 100
+# The options of all builds, which share a folder. Debug information about types, which only debuggers use, is left out, and the compiler
+# gets larger batches, which saves time. SwiftPM needs the index to find tests.
+OPTIONS := --enable-all-traits -Xswiftc -gline-tables-only -Xswiftc -driver-batch-size-limit -Xswiftc 100
 # SwiftPM passes traits to the compiler in the order of a set. Without deterministic hashing, the order varies between runs and causes
 # full rebuilds.
 export SWIFT_DETERMINISTIC_HASHING := 1

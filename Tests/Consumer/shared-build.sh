@@ -2,7 +2,7 @@
 # Sets scratch, the folder, and flags, the options of each build. Without --disable-build-manifest-caching, SwiftPM can build the
 # previous package instead.
 scratch=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)/.build/consumers/shared
-flags=(--disable-build-manifest-caching --disable-index-store --scratch-path "$scratch" -Xswiftc -gline-tables-only)
+flags=(--disable-build-manifest-caching --scratch-path "$scratch" -Xswiftc -gline-tables-only)
 mkdir -p "${scratch%/*}"
 exec 9>"$scratch.lock"
 # macOS has no flock.
