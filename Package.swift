@@ -6,7 +6,7 @@ let package = Package(
     name: "Afar",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
-        "Afar", "AfarCore", "AfarStages", "AfarTransport", "AfarPublicSuffix", "AfarSerializers", "AfarCompression",
+        "Afar", "AfarCore", "AfarStages", "AfarTransport", "AfarTrust", "AfarPublicSuffix", "AfarSerializers", "AfarCompression",
         "AfarCurl", "AfarHTTP", "AfarXML", "AfarURLSession", "AfarLogging", "AfarReachability", "AfarHAR",
         "AfarTesting", "AfarConformance", "AfarTestServer", "AfarDiskCache", "AfarJSON", "AfarYAML", "AfarImage",
         "AfarCSV", "AfarProtobuf", "AfarNetworkActivity", "AfarMetrics", "AfarPublishers", "AfarTracing",

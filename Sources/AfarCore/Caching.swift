@@ -23,7 +23,7 @@ public protocol CachedResponseHandler: Sendable {
     /// The method is called on an unspecified thread. The completion can be called from any thread; a second call has no effect.
     /// If it is never called, nothing is stored.
     ///
-    /// - Parameter completion: Receives the response to store, or nil to store nothing.
+    /// - `completion`: Receives the response to store, or nil to store nothing.
     @preconcurrency
     func dataTask(
         _ task: URLSessionDataTask,

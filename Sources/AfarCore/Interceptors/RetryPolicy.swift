@@ -67,11 +67,10 @@ open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
     /// The delay before retry n, counted from 0, is `exponentialBackoffScale * pow(exponentialBackoffBase, n)` seconds, varied
     /// by `jitter`. A subclass that overrides the initializer without `jitter` inherits this initializer.
     ///
-    /// - Parameters:
-    ///   - jitter: The variation of the delays. The default is ``Jitter/none``.
-    ///   - maximumRetryAfter: The longest `Retry-After` (RFC 9110, section 10.2.3) to wait for after a status code, in seconds.
-    ///     The policy waits for the longer of `Retry-After` and its own delay. If the server requests a longer wait than this,
-    ///     the request isn't retried. If set, status 429 is retried too. The default is nil: the header is ignored.
+    /// - `jitter`: The variation of the delays. The default is ``Jitter/none``.
+    /// - `maximumRetryAfter`: The longest `Retry-After` (RFC 9110, section 10.2.3) to wait for after a status code, in seconds.
+    ///   The policy waits for the longer of `Retry-After` and its own delay. If the server requests a longer wait than this,
+    ///   the request isn't retried. If set, status 429 is retried too. The default is nil: the header is ignored.
     @_disfavoredOverload
     public convenience init(
         retryLimit: UInt = RetryPolicy.defaultRetryLimit,
@@ -239,10 +238,9 @@ extension RequestRetrier where Self == RetryPolicy {
     /// Returns a policy for servers under load. It randomizes its delays, waits as long as `Retry-After` specifies, and also
     /// retries status 429.
     ///
-    /// - Parameters:
-    ///   - maximumRetryAfter: The longest `Retry-After` to wait for, in seconds. If the server requests a longer wait, the
-    ///     request fails with its original error.
-    ///   - jitter: The variation of the delays. The default is ``RetryPolicy/Jitter/full``.
+    /// - `maximumRetryAfter`: The longest `Retry-After` to wait for, in seconds. If the server requests a longer wait, the
+    ///   request fails with its original error.
+    /// - `jitter`: The variation of the delays. The default is ``RetryPolicy/Jitter/full``.
     public static func retryPolicy(
         respectingRetryAfterUpTo maximumRetryAfter: TimeInterval,
         jitter: RetryPolicy.Jitter = .full,

@@ -267,7 +267,7 @@ extension DownloadRequest {
     /// ``Session/download(resumingWith:interceptor:shouldAutomaticallyResume:to:)``. Resuming, suspending or canceling the task
     /// applies to this request. If the data can't be used, the task has no requests.
     ///
-    /// - Parameter session: Unused, because no `URLSession` performs requests.
+    /// - `session`: Unused, because no `URLSession` performs requests.
     public func task(forResumeData data: Data, using session: URLSession) -> URLSessionTask {
         let sensitiveHeaders = self.session.configuration.sensitiveHeaders
         let request = try? ResumeData(decoding: data).urlRequestForRemainder(without: sensitiveHeaders)

@@ -43,7 +43,7 @@ public protocol DownloadResponseSerializerProtocol<SerializedObject>: Sendable {
 
     /// Creates the value. See ``DataResponseSerializerProtocol/serialize(request:response:data:error:)``.
     ///
-    /// - Parameter fileURL: The location of the body's file, or nil without a body.
+    /// - `fileURL`: The location of the body's file, or nil without a body.
     func serializeDownload(
         request: URLRequest?, response: HTTPURLResponse?, fileURL: URL?, error: (any Error)?
     ) throws -> SerializedObject
@@ -262,7 +262,7 @@ public protocol DataDecoder: Sendable {
 
     /// Decodes a value from a response's bytes. The default implementation ignores the head.
     ///
-    /// - Parameter head: The response's head, for formats whose encoding the `Content-Type` header specifies.
+    /// - `head`: The response's head, for formats whose encoding the `Content-Type` header specifies.
     /// - Throws: The decoder's error.
     func decode<D: Decodable>(_ type: D.Type, from data: Data, of head: ResponseHead?) throws -> D
 }

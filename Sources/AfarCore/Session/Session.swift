@@ -293,7 +293,7 @@ open class Session: @unchecked Sendable {
     /// Progress starts at the size of the partial file. Its total is the size of the whole file. Resume data contains neither
     /// credentials, which an interceptor can add, nor a destination.
     ///
-    /// - Parameter data: The value of ``DownloadRequest/resumeData``, possibly from another process. Use it for only one download
+    /// - `data`: The value of ``DownloadRequest/resumeData``, possibly from another process. Use it for only one download
     ///   at a time. If it can't be used, the request fails with ``AFError/createURLRequestFailed(error:)``, which contains a
     ///   ``ResumeDataError``.
     open func download(
@@ -407,9 +407,8 @@ open class Session: @unchecked Sendable {
 
     /// Creates a request that sends a sequence of chunks. The next chunk is requested after the previous one has been sent.
     ///
-    /// - Parameters:
-    ///   - chunks: The sequence, which is iterated once. If it throws an error, the request fails.
-    ///   - length: The total number of bytes. The default is nil, which sends the body with chunked transfer coding.
+    /// - `chunks`: The sequence, which is iterated once. If it throws an error, the request fails.
+    /// - `length`: The total number of bytes. The default is nil, which sends the body with chunked transfer coding.
     open func upload<Chunks: AsyncSequence & Sendable>(
         _ chunks: Chunks,
         length: Int64? = nil,
@@ -465,10 +464,9 @@ open class Session: @unchecked Sendable {
     /// passed one to the initializer, otherwise on a separate queue. The form's `Content-Type` replaces any other. If the form
     /// can't be encoded, handlers receive ``AFError/multipartEncodingFailed(reason:)``.
     ///
-    /// - Parameters:
-    ///   - multipartFormData: Appends the parts. It is called before this method returns.
-    ///   - encodingMemoryThreshold: The maximum size of a form that is encoded in memory, in bytes.
-    ///   - fileManager: Determines the sizes of files, and removes the temporary file.
+    /// - `multipartFormData`: Appends the parts. It is called before this method returns.
+    /// - `encodingMemoryThreshold`: The maximum size of a form that is encoded in memory, in bytes.
+    /// - `fileManager`: Determines the sizes of files, and removes the temporary file.
     open func upload(
         multipartFormData: @escaping (MultipartFormData) -> Void,
         to convertible: any URLConvertible,
@@ -549,9 +547,8 @@ open class Session: @unchecked Sendable {
 
     /// Creates a request for a WebSocket.
     ///
-    /// - Parameters:
-    ///   - url: A URL with the scheme `ws` or `wss`. `http` and `https` are equivalent.
-    ///   - configuration: The subprotocol, limits and pings. The default is ``WebSocketRequest/Configuration/default``.
+    /// - `url`: A URL with the scheme `ws` or `wss`. `http` and `https` are equivalent.
+    /// - `configuration`: The subprotocol, limits and pings. The default is ``WebSocketRequest/Configuration/default``.
     open func webSocketRequest(
         to url: any URLConvertible,
         configuration: WebSocketRequest.Configuration = .default,
@@ -594,12 +591,11 @@ open class Session: @unchecked Sendable {
 
     /// Creates a request for a TCP connection that reads and writes bytes.
     ///
-    /// - Parameters:
-    ///   - hostName: A host name or an IP address.
-    ///   - port: The port, from 1 to 65,535.
-    ///   - isSecure: Whether the connection begins with TLS. The default is false. To start TLS later, use
-    ///     ``StreamRequest/startSecureConnection(expecting:)``.
-    ///   - shouldAutomaticallyResume: Whether the first read or write starts the request. See ``Session``.
+    /// - `hostName`: A host name or an IP address.
+    /// - `port`: The port, from 1 to 65,535.
+    /// - `isSecure`: Whether the connection begins with TLS. The default is false. To start TLS later, use
+    ///   ``StreamRequest/startSecureConnection(expecting:)``.
+    /// - `shouldAutomaticallyResume`: Whether the first read or write starts the request. See ``Session``.
     open func stream(
         withHostName hostName: String, port: Int, isSecure: Bool = false,
         interceptor: (any RequestInterceptor)? = nil, shouldAutomaticallyResume: Bool? = nil

@@ -94,7 +94,7 @@ public struct HSTSHosts: Sendable {
     /// Returns a Boolean value that indicates whether a host requires https. This is true if the host is known, or if a known host
     /// above it includes its subdomains (section 8.2).
     ///
-    /// - Parameter host: A name in lowercase, without a port.
+    /// - `host`: A name in lowercase, without a port.
     public func contains(_ host: String, now: Date = Date()) -> Bool {
         guard !isEmpty else { return false }
         // Ignore a trailing dot, the DNS root.
