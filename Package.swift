@@ -6,10 +6,10 @@ let package = Package(
     name: "Afar",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
-        "Afar", "AfarCore", "AfarStages", "AfarTransport", "AfarTrust", "AfarPublicSuffix", "AfarSerializers", "AfarCompression",
-        "AfarCurl", "AfarHTTP", "AfarXML", "AfarURLSession", "AfarLogging", "AfarReachability", "AfarHAR",
-        "AfarTesting", "AfarConformance", "AfarTestServer", "AfarDiskCache", "AfarJSON", "AfarYAML", "AfarImage",
-        "AfarCSV", "AfarProtobuf", "AfarNetworkActivity", "AfarMetrics", "AfarPublishers", "AfarTracing",
+        "Afar", "AfarCore", "AfarStages", "AfarTransport", "AfarTrust", "AfarPublicSuffix", "AfarSerializers",
+        "AfarCompression", "AfarCurl", "AfarHTTP", "AfarXML", "AfarURLSession", "AfarLogging", "AfarReachability",
+        "AfarHAR", "AfarTesting", "AfarConformance", "AfarTestServer", "AfarDiskCache", "AfarJSON", "AfarYAML",
+        "AfarImage", "AfarCSV", "AfarProtobuf", "AfarNetworkActivity", "AfarMetrics", "AfarPublishers", "AfarTracing",
     ].map { .library(name: $0, targets: [$0]) } + [.executable(name: "afar", targets: ["AfarCLI"])],
     traits: [
         .trait(name: "DiskCache", description: "AfarDiskCache: a response cache in SQLite (adds GRDB)."),
