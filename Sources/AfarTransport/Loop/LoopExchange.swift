@@ -60,8 +60,6 @@ extension LoopExchange {
         sink = BodySink(source: source, highWaterMark: highWaterMark)
     }
 
-    package func cancel() { post(.cancel) }
-
     /// Records a decision about the response's head, and creates the sink for the body accordingly. A pending decision is posted
     /// when it has been made.
     ///
