@@ -12,7 +12,7 @@ struct Options {
 
           --scale N   multiplies the number of requests by N (default: 1); 0.01 is a quick check
           --seed N    sets the seed for the random moments of cancellation (default: 1)
-          --only W    runs only one trial: Tiny, Failing, Cancelled, Storm or URLSession
+          --only W    runs only one trial: Tiny, Failing, Cancelled, Storm, libcurl or URLSession
         """
 
     /// Parses the arguments. Returns `nil` if one of them is unknown or invalid.

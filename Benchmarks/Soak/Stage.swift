@@ -14,6 +14,8 @@ struct Stage: Sendable {
     let session: Session
     /// A session with low limits.
     let strictSession: Session
+    /// A session over libcurl.
+    let curlSession: Session
     /// A session over Foundation's URLSession.
     let urlSession: Session
 
@@ -38,6 +40,8 @@ struct Stage: Sendable {
         var configuration = SessionConfiguration.default
         configuration.httpMaximumConnectionsPerHost = Trial.inFlight
         session = Session(configuration: configuration)
+        curlSession = Session(
+            configuration: configuration, transport: CurlTransport(configuration: .init(configuration)))
         urlSession = Session(configuration: configuration, transport: URLSessionTransport())
         configuration.maximumResponseBodySize = Self.strictBodyLimit
         configuration.maximumResponseHeadSize = Self.strictHeadLimit
@@ -47,8 +51,7 @@ struct Stage: Sendable {
     func url(_ path: String) -> String { "http://127.0.0.1:\(nginx.port)\(path)" }
 
     func closeIdleConnections() {
-        session.transport.closeIdleConnections()
-        strictSession.transport.closeIdleConnections()
+        for session in [session, strictSession, curlSession] { session.transport.closeIdleConnections() }
     }
 
     /// Returns the nginx configuration. As in production, nginx closes a connection after a fixed number of requests.

@@ -81,7 +81,7 @@ extension Trial {
 extension Stage {
     /// Returns when no request is running and the process has released the requests' resources.
     fileprivate func settle() async {
-        for session in [session, strictSession, urlSession] {
+        for session in [session, strictSession, curlSession, urlSession] {
             while await isBusy(session) { await Task.yield() }
         }
         try? await Task.sleep(for: .milliseconds(20))
@@ -93,11 +93,11 @@ extension Stage {
         }
     }
 
-    /// Sends the maximum number of concurrent requests, so that the transports allocate all their libcurl handles now
+    /// Sends the maximum number of concurrent requests, so that the transports allocate all that they keep now
     /// and not gradually during the trial.
     fileprivate func fillPools() async {
         await withTaskGroup(of: Void.self) { group in
-            for session in [session, strictSession] {
+            for session in [session, strictSession, curlSession] {
                 for _ in 0..<Trial.inFlight {
                     group.addTask {
                         _ = await session.request(scripts.url(.keepsSilent)) { $0.timeoutInterval = 0.2 }

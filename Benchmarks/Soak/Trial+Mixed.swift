@@ -2,12 +2,25 @@ import Afar
 import Foundation
 
 extension Trial {
-    /// Requests over Foundation's URLSession, with a mix of challenges, redirects, resets, truncated bodies and
-    /// cancellations.
+    /// Requests over libcurl.
+    static func libcurl(_ stage: Stage, requests: Int, seed: UInt64) -> Trial {
+        mixed(stage, session: stage.curlSession, title: "libcurl", requests: requests, seed: seed)
+    }
+
+    /// Requests over Foundation's URLSession.
     ///
     /// The memory and connections that Foundation keeps are reported but don't affect the result.
     static func urlSession(_ stage: Stage, requests: Int, seed: UInt64) -> Trial {
-        Trial(title: "URLSession", requests: requests, warmUp: requests / 2, checksResources: false) { number, ledger in
+        var trial = mixed(stage, session: stage.urlSession, title: "URLSession", requests: requests, seed: seed)
+        trial.checksResources = false
+        return trial
+    }
+
+    /// Requests with a mix of challenges, redirects, resets, truncated bodies and cancellations.
+    private static func mixed(
+        _ stage: Stage, session: Session, title: String, requests: Int, seed: UInt64
+    ) -> Trial {
+        Trial(title: title, requests: requests, warmUp: requests / 2) { number, ledger in
             var dice = Dice(seed: seed, request: number)
             let paths = ["/record", "/private", "/redirect", "/500", "/large"]
             let scripts: [Script] = [.closesBeforeTheHead, .closesWithinTheBody, .resetsWithinTheBody, .redirects]
@@ -18,7 +31,7 @@ extension Trial {
                 : stage.url(paths.randomElement(using: &dice) ?? "/record")
             let isCancelled = Int.random(in: 0..<5, using: &dice) == 0
             let pause = UInt64.random(in: 0...3_000_000, using: &dice)
-            let request = stage.urlSession.request(url).authenticate(username: "ada", password: "engine").validate()
+            let request = session.request(url).authenticate(username: "ada", password: "engine").validate()
             async let over: Void = request.observe(as: number, in: ledger) { (result: AFResult<Record>) in
                 switch result {
                 case .success: .expected("succeeded")
