@@ -8,7 +8,7 @@ import Testing
     @Test(arguments: Subject.all) func parsersOfUntrustedInputKeepTheirInvariants(subject: Subject) throws {
         let isText = subject.name.hasPrefix("text-")
         let run = FuzzRun(
-            subject: subject, seed: FuzzSettings.seed, count: FuzzSettings.count(else: isText ? 300 : 1_000),
+            subject: subject, seed: FuzzSettings.seed, count: FuzzSettings.count(else: isText ? 100 : 250),
             file: FuzzSettings.file(of: subject))
         let report = try run.run()
         #expect(report.accepted + report.refused == run.count)

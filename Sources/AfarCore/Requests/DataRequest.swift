@@ -112,8 +112,7 @@ extension DataRequest {
 
     /// Returns a function that creates a response from the data of a request.
     static func makeResponse<Value>(
-        reporting parsedValue: @escaping @Sendable (DataRequest, AFDataResponse<Value>) -> RequestEvent.ParsedValue =
-            { .init($0, $1) },
+        reporting parsedValue: (@Sendable (DataRequest, AFDataResponse<Value>) -> RequestEvent.ParsedValue)? = nil,
         with serialize: @escaping @Sendable (SerializationInput) throws -> Value
     ) -> @Sendable (Request) -> AFDataResponse<Value> {
         { request in
@@ -123,7 +122,9 @@ extension DataRequest {
                 try serialize(SerializationInput(request: urlRequest, head: head, data: data, error: error))
             }
             let response = DataResponse(result, details)
-            request.notify(DataRequest.self) { .requestDidParse(request, parsedValue($0, response)) }
+            request.notify(DataRequest.self) {
+                .requestDidParse(request, parsedValue?($0, response) ?? .init($0, response))
+            }
             return response
         }
     }

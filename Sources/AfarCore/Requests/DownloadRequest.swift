@@ -313,17 +313,17 @@ extension DownloadRequest {
     }
 
     private static func makeResponse<Value>(
-        reporting parsedValue:
-            @escaping @Sendable (DownloadRequest, AFDownloadResponse<Value>) -> RequestEvent.ParsedValue = {
-                .init($0, $1)
-            },
+        reporting parsedValue: (@Sendable (DownloadRequest, AFDownloadResponse<Value>) -> RequestEvent.ParsedValue)? =
+            nil,
         with serialize: @escaping @Sendable (URLRequest?, ResponseHead?, URL?, AFError?) throws -> Value
     ) -> @Sendable (Request) -> AFDownloadResponse<Value> {
         { request in
             let download = request as? DownloadRequest
             let (result, details) = request.serialized { try serialize($0, $1, download?.fileURL, $2) }
             let response = DownloadResponse(result, details, of: download?.files ?? DownloadFiles())
-            request.notify(DownloadRequest.self) { .requestDidParse(request, parsedValue($0, response)) }
+            request.notify(DownloadRequest.self) {
+                .requestDidParse(request, parsedValue?($0, response) ?? .init($0, response))
+            }
             return response
         }
     }

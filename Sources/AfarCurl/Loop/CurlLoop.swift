@@ -11,9 +11,6 @@ final class CurlLoop: TransportLoop, @unchecked Sendable {
         case loop(LoopRequest)
     }
 
-    /// A result that is passed to the completion after the loop has processed the ready events.
-    private typealias Ending = (completion: Transfer.Completion, result: Result<TransportResponse, any Error>)
-
     /// The maximum number of requests that share an HTTP/2 connection. Servers allow a hundred or more. The limit is lower,
     /// because a few requests are already running when the loop detects that requests can share a connection.
     private static let streamLimit = 90
@@ -29,9 +26,7 @@ final class CurlLoop: TransportLoop, @unchecked Sendable {
     @exclusivity(unchecked) private var hostLimiter: HostLimiter<Transfer>
     @exclusivity(unchecked) private var lookupLimiter: LookupLimiter<Transfer>
     @exclusivity(unchecked) private var transfers: [Transfer] = []
-    @exclusivity(unchecked) private var endings: [Ending] = []
-    /// The endings whose completions are being called. A completion can add to ``endings``.
-    @exclusivity(unchecked) private var readyEndings: [Ending] = []
+    private let completions = CompletionQueue()
     @exclusivity(unchecked) private var gathering: [Transfer] = []
     /// Transfers whose response makes the rest of the request body unnecessary.
     @exclusivity(unchecked) private var refused: [Transfer] = []
@@ -84,7 +79,7 @@ final class CurlLoop: TransportLoop, @unchecked Sendable {
             expire()
             pools.sweep(at: now)
             settle()
-            callCompletions()
+            completions.callAll()
             flush()
         }
         pools.closeAll()
@@ -159,7 +154,7 @@ final class CurlLoop: TransportLoop, @unchecked Sendable {
     /// the earliest deadline.
     private func expire() {
         guard nextExpiry <= now else { return }
-        let expired = transfers.compactMap { transfer in transfer.state.expiry(at: now).map { (transfer, $0) } }
+        let expired = transfers.compactMap { transfer in transfer.expiry(at: now).map { (transfer, $0) } }
         for (transfer, fault) in expired {
             transfer.state.fail(fault)
             finish(transfer, code: CURLE_OPERATION_TIMEDOUT)
@@ -197,13 +192,6 @@ final class CurlLoop: TransportLoop, @unchecked Sendable {
             transfer.state.isSendingPaused = false
             pauseChanged(transfer)
         }
-    }
-
-    private func callCompletions() {
-        guard !endings.isEmpty else { return }
-        swap(&endings, &readyEndings)
-        for ending in readyEndings { ending.completion(ending.result) }
-        readyEndings.removeAll(keepingCapacity: true)
     }
 
     // MARK: Transfers
@@ -353,8 +341,7 @@ final class CurlLoop: TransportLoop, @unchecked Sendable {
 
     /// Delivers the head of a streamed response.
     func deliver(_ response: TransportResponse, of transfer: Transfer) {
-        guard let completion = transfer.completion.take() else { return }
-        endings.append((completion, .success(response)))
+        completions.add(transfer.completion.take(), with: .success(response))
     }
 
     /// Called when libcurl has finished a transfer. The transfer ends, starts over, or waits for a lookup.
@@ -387,7 +374,7 @@ final class CurlLoop: TransportLoop, @unchecked Sendable {
         refused.removeAll { $0 === transfer }
         transfer.release()
         // If the response was streamed, the completion has already been called.
-        if let completion = transfer.completion.take(), let result { endings.append((completion, result)) }
+        if let result { completions.add(transfer.completion.take(), with: result) }
     }
 
     /// Stores a transfer that libcurl has finished, until the pending decision is made. Releases its connection and its slot.

@@ -66,7 +66,7 @@ extension Transfer {
         reportSmallBody()
         state.receiveHead(needsNoMoreBody: head.status >= 300, at: loop.now)
         observer?.exchangeDidReceiveHead(head)
-        response.decoder = PieceDecoder(for: head, options: exchange.options)
+        response.decoder = ContentDecoder(for: head, options: exchange.options).map(PieceDecoder.init)
         try apply(hop.headArrived(head))
     }
 
@@ -146,7 +146,7 @@ extension Transfer {
                 return false
             }
             // Check this here, because the loop can't end the transfer during this call.
-            if mustBeReadToItsEnd, let fault = interruption { throw fault }
+            if mustBeReadToItsEnd, let fault = expiry(at: MonotonicClock.now) { throw fault }
             _ = try write(decoder.decode(&rest), evenIfFull: true)
         }
         response.repeatedCount = max(0, response.repeatedCount - body.count)

@@ -68,7 +68,7 @@ final class Transfer: LoopExchange, @unchecked Sendable {
     /// How libcurl authenticates the connection; nil if it doesn't.
     let authentication: ConnectionAuthentication?
     let started = Date()
-    private let isCancelled = Atomic(false)
+    private let cancellation = Atomic(false)
 
     @exclusivity(unchecked) var completion: Completion?
     @exclusivity(unchecked) var stream: ResponseBodyStream?
@@ -141,14 +141,11 @@ final class Transfer: LoopExchange, @unchecked Sendable {
     func post(_ signal: ExchangeSignal) { loop.post(signal, of: self) }
 
     func cancel() {
-        isCancelled.store(true, ordering: .relaxed)
+        cancellation.store(true, ordering: .relaxed)
         post(.cancel)
     }
 
-    /// Why the transfer must end now; nil if it can continue. The reason can exist before the loop processes it.
-    var interruption: Fault? {
-        isCancelled.load(ordering: .relaxed) ? .cancelled : state.expiry(at: MonotonicClock.now)
-    }
+    var isCancelled: Bool { cancellation.load(ordering: .relaxed) }
 
     /// Ends reading the request's body.
     func closeFeed() {

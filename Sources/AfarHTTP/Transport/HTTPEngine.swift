@@ -18,9 +18,6 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         case loop(LoopRequest)
     }
 
-    /// The result of an exchange, which is reported after the other sockets have had their turn.
-    private typealias Ending = (completion: HTTPExchange.Completion, result: Result<TransportResponse, any Error>)
-
     let loop: EventLoop<HTTPEngine>
     private let maximumIdleTime: TimeInterval
     let tls: TLSContext
@@ -30,9 +27,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
     private let resolver: Resolver<ConnectionAttempt>
     @exclusivity(unchecked) private var attempts: [ConnectionAttempt] = []
     @exclusivity(unchecked) private var exchanges: [HTTPExchange] = []
-    @exclusivity(unchecked) private var endings: [Ending] = []
-    /// The endings whose completions are being called. A completion can add to ``endings``.
-    @exclusivity(unchecked) private var currentEndings: [Ending] = []
+    private let completions = CompletionQueue()
     @exclusivity(unchecked) private var isShutDown = false
     /// A number that changes when the idle connections are closed. Connections of an earlier generation are closed after their exchange.
     @exclusivity(unchecked) private var generation = 0
@@ -107,10 +102,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
     func finishTurn() {
         if nextDeadline <= loop.now { expire() }
         openConnections()
-        guard !endings.isEmpty else { return }
-        swap(&endings, &currentEndings)
-        for ending in currentEndings { ending.completion(ending.result) }
-        currentEndings.removeAll(keepingCapacity: true)
+        completions.callAll()
     }
 
     func close() {
@@ -221,7 +213,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
     func deliver(_ response: TransportResponse, of exchange: HTTPExchange) {
         guard let completion = exchange.completion.take() else { return }
         endEvaluations(for: exchange)
-        endings.append((completion, .success(response)))
+        completions.add(completion, with: .success(response))
     }
 
     /// Ends the evaluations for an exchange that has its response. If other exchanges are waiting for an evaluation, it starts
@@ -245,7 +237,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         if exchange.isWaiting, pool.withdraw(exchange, key: exchange.key) { cancelSurplusAttempt(to: exchange.key) }
         endEvaluations(for: exchange)
         exchange.release()
-        if let completion = exchange.completion.take() { endings.append((completion, result)) }
+        completions.add(exchange.completion.take(), with: result)
     }
 
     private func remove(_ exchange: HTTPExchange) {

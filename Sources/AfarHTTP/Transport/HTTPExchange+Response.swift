@@ -116,7 +116,7 @@ extension HTTPExchange {
         try record(decision, length: sending.parser.declaredLength, at: engine.loop.now)
         switch headState {
         case .accepted:
-            sending.decoder = PieceDecoder(for: head, options: hop.exchange.options)
+            sending.decoder = ContentDecoder(for: head, options: hop.exchange.options).map(PieceDecoder.init)
             // Later bytes belong to another protocol, or aren't read.
             if key.purpose != .requests { sending.isResponseComplete = true }
             guard let stream = stream.take() else { return }

@@ -52,7 +52,7 @@ final class HTTPExchange: LoopExchange, @unchecked Sendable {
     let observer: (any ExchangeObserver)?
     let started = Date()
     let startTime = MonotonicClock.now
-    private let isCancelled = Atomic(false)
+    private let cancellation = Atomic(false)
 
     @exclusivity(unchecked) var completion: Completion?
     @exclusivity(unchecked) var stream: ResponseBodyStream?
@@ -213,14 +213,11 @@ final class HTTPExchange: LoopExchange, @unchecked Sendable {
     // MARK: The end
 
     func cancel() {
-        isCancelled.store(true, ordering: .relaxed)
+        cancellation.store(true, ordering: .relaxed)
         post(.cancel)
     }
 
-    /// Returns the fault that ends the exchange now; nil if it can continue. A cancellation has precedence over a timeout.
-    func expiry(at now: UInt64) -> Fault? {
-        isCancelled.load(ordering: .relaxed) ? .cancelled : state.expiry(at: now)
-    }
+    var isCancelled: Bool { cancellation.load(ordering: .relaxed) }
 
     /// Ends a turn, and delivers the pieces of a streamed body.
     func endTurn() {

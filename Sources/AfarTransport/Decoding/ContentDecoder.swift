@@ -65,14 +65,18 @@ public final class ContentDecoder {
     ///
     /// Returns nil if the body has no content coding or an unknown one. Also returns nil if the response has no body or a part of one
     /// (206), or if `options` request raw bodies.
-    public init?(for head: ResponseHead, options: ExchangeOptions) {
+    public convenience init?(for head: ResponseHead, options: ExchangeOptions) {
         guard options.decodesContent, head.status != 206, head.status != 204, head.status != 304 else { return nil }
         let names = FieldScanner.elements(of: head.values(for: .contentEncoding)).map(\.asciiLowercased)
             .filter { $0 != "identity" }
         guard !names.isEmpty, names.allSatisfy({ Self.isKnown($0) }) else { return nil }
+        self.init(names, of: head.url, limit: options.decompressionLimit)
+    }
+
+    private init(_ names: [String], of url: String, limit: DecompressionLimit?) {
         self.names = names
-        url = head.url
-        limit = options.decompressionLimit
+        self.url = url
+        self.limit = limit
     }
 
     private static func isKnown(_ name: String) -> Bool { name == "x-gzip" || codings.contains(name) }
@@ -228,11 +232,7 @@ package final class PieceDecoder {
     /// The memory for decoded bytes, which is allocated when the first byte arrives.
     private var piece = UnsafeMutableRawBufferPointer(start: nil, count: 0)
 
-    /// Returns nil for a body that isn't decoded.
-    package init?(for head: ResponseHead, options: ExchangeOptions) {
-        guard let decoder = ContentDecoder(for: head, options: options) else { return nil }
-        self.decoder = decoder
-    }
+    package init(_ decoder: ContentDecoder) { self.decoder = decoder }
 
     deinit { piece.deallocate() }
 

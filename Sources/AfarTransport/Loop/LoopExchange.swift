@@ -35,6 +35,9 @@ package protocol LoopExchange: PreparedExchange {
     /// The transport, which the response's stream or connection retains.
     var owner: (any AnyObject & Sendable)? { get set }
 
+    /// Whether the caller has canceled the exchange. The loop may not have received the message yet.
+    var isCancelled: Bool { get }
+
     /// Posts a message about this exchange. Can be called from any thread.
     func post(_ signal: ExchangeSignal)
 }
@@ -47,6 +50,9 @@ extension LoopExchange {
         hop.exchange.control.attach { _ in self.post(.suspensionChanged) }
         post(.submit)
     }
+
+    /// Returns the fault that ends the exchange now; nil if it can continue. A cancellation has precedence over a timeout.
+    package func expiry(at now: UInt64) -> Fault? { isCancelled ? .cancelled : state.expiry(at: now) }
 
     private func makeStream(highWaterMark: Int) {
         let (stream, source) = ResponseBodyStream.make(
@@ -88,7 +94,8 @@ extension LoopExchange {
         }
     }
 
-    /// Records a fault that a closure throws.
+    /// Records a fault that a closure throws. This method is inlinable, so that the modules of the transports specialize it.
+    @inlinable
     @discardableResult
     package func attempt<Value>(_ body: () throws(Fault) -> Value) -> Value? {
         do {
@@ -97,5 +104,36 @@ extension LoopExchange {
             state.fail(error)
             return nil
         }
+    }
+}
+
+/// The completions of exchanges that have ended. A loop calls them after it has processed its events, because they can run any code.
+package final class CompletionQueue {
+    private struct Entry {
+        let completion: LoopExchange.Completion
+        let result: Result<TransportResponse, any Error>
+    }
+
+    // Only the loop's thread accesses these properties, so exclusivity checks are unnecessary.
+
+    @exclusivity(unchecked) private var waiting: [Entry] = []
+    /// The entries whose completions are being called. A completion can add another entry to ``waiting``.
+    @exclusivity(unchecked) private var current: [Entry] = []
+
+    package init() {}
+
+    /// Adds an exchange's completion, if it hasn't been added before.
+    package func add(
+        _ completion: consuming LoopExchange.Completion?, with result: consuming Result<TransportResponse, any Error>
+    ) {
+        guard let completion else { return }
+        waiting.append(Entry(completion: completion, result: result))
+    }
+
+    package func callAll() {
+        guard !waiting.isEmpty else { return }
+        swap(&waiting, &current)
+        for entry in current { entry.completion(entry.result) }
+        current.removeAll(keepingCapacity: true)
     }
 }

@@ -52,12 +52,18 @@ package enum ExchangeSender: Sendable {
     /// A custom transport, or a wrapper around another.
     case awaited(any Transport)
     /// The first transport that has the required features, or the last one if none has them.
-    case firstCapable([(sender: ExchangeSender, features: TransportCapabilities.Features)])
+    case firstCapable([Candidate])
+
+    package struct Candidate: Sendable {
+        let sender: ExchangeSender
+        let features: TransportCapabilities.Features
+    }
 
     package init(_ transport: any Transport) {
         switch transport {
         case let choice as FirstCapableTransport where !choice.transports.isEmpty:
-            self = .firstCapable(choice.transports.map { (ExchangeSender($0), $0.capabilities.features) })
+            self = .firstCapable(
+                choice.transports.map { Candidate(sender: ExchangeSender($0), features: $0.capabilities.features) })
         case let transport as any CallbackTransport: self = .callback(transport)
         default: self = .awaited(transport)
         }

@@ -158,6 +158,26 @@ extension TransportTests {
             }
         }
 
+        /// The timeout passes while the transport's thread is busy, after the cancellation.
+        @Test func beforeATimeout() async throws {
+            let transport = makeTransport { $0.maximumThreads = 1 }
+            try await withRawServer([.receiveHead, .waitForever]) { server in
+                var exchange = Exchange(server.url)
+                exchange.options.idleTimeout = 0.5
+                try await expectCancellation(
+                    of: exchange, in: .awaitingResponse, on: transport
+                ) {
+                    try await server.head()
+                    let isBusy = Deferred<Void>()
+                    Task(executorPreference: try transport.taskExecutor) {
+                        isBusy.fulfill(())
+                        usleep(1_000_000)
+                    }
+                    await isBusy.value
+                }
+            }
+        }
+
         @Test(arguments: [false, true])
         func whileTheBodyArrives(_ isSuspended: Bool) async throws {
             let head = "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"
