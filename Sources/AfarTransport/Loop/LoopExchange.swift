@@ -94,8 +94,7 @@ extension LoopExchange {
         }
     }
 
-    /// Records a fault that a closure throws. This method is inlinable, so that the modules of the transports specialize it.
-    @inlinable
+    /// Records a fault that a closure throws.
     @discardableResult
     package func attempt<Value>(_ body: () throws(Fault) -> Value) -> Value? {
         do {
