@@ -86,7 +86,8 @@ extension JSONValue {
     /// Whether the object can have duplicate names.
     private var isAmbiguous: Bool { document.namesAreAmbiguous || document.hasDuplicates(node) }
 
-    /// Returns the node of the key with a converted name.
+    /// Returns the node of the key that has a name after the decoder's `keyDecodingStrategy` has converted it, or nil
+    /// if no key has this name.
     func key(named name: String) -> UInt32? {
         document.namesDependOnPath ? namedIndex[name] : key(numbered: document.number(named: name))
     }
@@ -101,7 +102,8 @@ extension JSONValue {
 
     // MARK: By numbers
 
-    /// Returns the node of the key with a number.
+    /// Returns the node of the key with a number, or nil if the object has no such key. Each distinct name in the
+    /// document has a number.
     ///
     /// Types usually decode members in the order of the document, so the search begins at the last match.
     func key(numbered number: UInt32) -> UInt32? {

@@ -59,7 +59,8 @@ struct Failure: Error, Equatable {
 /// - 1: nothing matches the XPath expression of `afar xml`
 /// - 2: invalid usage, an invalid URL, or a request that cannot be sent
 /// - 3: host not found, connection refused, TLS handshake failed, or no route according to `afar reach`
-/// - 4: the status isn't 2xx, with `--check-status` (the body is still printed) or `--sse`, or in `afar download` or `afar ws`
+/// - 4: the status isn't 2xx, in `afar download` or `afar ws`, or with `--sse` or `--check-status`. With `--check-status`, the
+///   body is still printed.
 /// - 5: timeout
 /// - 6: incomplete, malformed or oversized response, no event stream with `--sse`, or an invalid redirect
 /// - 70: other errors, and a failed step of `afar demo`
@@ -79,7 +80,7 @@ enum ExitReason: Int32, CaseIterable {
         case .noMatch: "nothing matches the XPath expression of afar xml"
         case .usage: "invalid usage, an invalid URL, or a request that cannot be sent"
         case .connection: "host not found, connection refused, TLS failure, or no network"
-        case .httpStatus: "status not 2xx, with --check-status or --sse, or in afar download or ws"
+        case .httpStatus: "status not 2xx in afar download or ws, or with --sse or --check-status"
         case .timeout: "timeout"
         case .response:
             "incomplete, malformed or oversized response, no event stream, or an invalid redirect"

@@ -38,8 +38,9 @@ package struct RequestHead {
     /// the URL. The request's fields replace default fields of the same name. Only `body` determines `Content-Length` and
     /// `Transfer-Encoding`. If the method expects a body but the request has none, its length is 0 (RFC 9110, section 8.6).
     ///
-    /// - Throws: `invalidURL` if the scheme, host or path is invalid in a request target, or could be parsed as another host;
-    ///   `invalidUse` if the method isn't a token, or a length is negative.
+    /// - Throws: `invalidURL` if the scheme, host or path can't be part of a request target, for example because the server
+    ///   could read the path as part of the host; `invalidUse` if the method isn't a token or doesn't match `form`, or if the
+    ///   body's length is negative.
     package init(
         _ request: HTTPRequest, defaultFields: HTTPFields = HTTPFields(), target form: TargetForm = .origin,
         body: BodyFraming = .none

@@ -1,8 +1,8 @@
 package import AfarTransport
 package import HTTPTypes
 
-/// A parser that converts the bytes of the response to one HTTP/1.1 request (RFC 9112) to events. It performs no I/O and reads no
-/// clock.
+/// A parser for the response to a single HTTP/1.1 request (RFC 9112). It returns the events that the response's bytes
+/// represent. It performs no I/O and reads no clock.
 ///
 /// Call ``next(in:at:)`` until it returns nil, then again when more bytes have arrived. How the bytes are divided among calls
 /// affects only how the body is divided among events. The parser isn't copyable, because reading a property of a copyable value

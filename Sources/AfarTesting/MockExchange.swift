@@ -87,7 +87,7 @@ final class MockExchange: PreparedExchange {
     /// The source of a streamed body.
     var source: ResponseBodyStream.Source? { state.withLock { $0.sink?.source } }
 
-    /// The body to return at the end, or `nil` if it was returned with the head.
+    /// The body to return at the end, or `nil` for a stream, which was returned as soon as the head was complete.
     var body: TransportResponse.Body? { state.withLock { $0.sink?.body } }
 
     /// Returns the response as soon as its head is complete, with the body to follow as a stream.
@@ -116,7 +116,10 @@ final class MockExchange: PreparedExchange {
                     underlying: cause)))
     }
 
-    /// Ends the exchange unless it has already ended. The outcome is `nil` if the response was returned with its head.
+    /// Ends the exchange unless it has already ended.
+    ///
+    /// - Parameter outcome: The response or the error. The response is `nil` if ``returnHead(_:_:)`` has already
+    ///   returned it, with its body as a stream.
     func end(_ outcome: Result<TransportResponse?, TransportError>) {
         let isFirst = state.withLock { state in
             guard state.outcome == nil else { return false }
@@ -313,7 +316,7 @@ enum MockSink {
         if case .stream(let source) = self { source } else { nil }
     }
 
-    /// The body to return at the end, or `nil` if it was returned with the head.
+    /// The body to return at the end, or `nil` for a stream, which was returned as soon as the head was complete.
     var body: TransportResponse.Body? {
         switch self {
         case .memory(let data): .data(data)

@@ -160,7 +160,7 @@ import Testing
                 }
             }
         }
-        // When no request is left, all handlers are on their queue.
+        // Wait until all requests have ended. Their handlers are then on `queue`, so they run before the empty block.
         await withCheckedContinuation { waiting in session.cancelAllRequests { waiting.resume() } }
         queue.sync {}
         #expect(calls.withLock { $0 } == Array(repeating: 1, count: delays.count))

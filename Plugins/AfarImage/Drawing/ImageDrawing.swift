@@ -146,7 +146,7 @@ extension PixelBuffer {
 
 /// A sequence of three running means, which together have the variance of a Gaussian.
 private struct RunningMeans {
-    /// The number of pixels on each side that a mean includes.
+    /// For each of the three means, the number of pixels that it includes on each side of the center pixel.
     private let radii: [Int]
 
     init(deviation: CGFloat) {

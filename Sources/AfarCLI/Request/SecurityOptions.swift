@@ -122,7 +122,8 @@ struct SecurityOptions: ParsableArguments {
             name: name, password: password)
     }
 
-    /// Returns a trust manager for the pins of the URL's host and the unverified hosts, or nil if there are none.
+    /// Returns a trust manager that checks the public keys of `--pin` for the URL's host and accepts any certificate
+    /// for the hosts of `--insecure-host`. Returns nil without these options.
     func trustManager(for url: String) throws -> ServerTrustManager? {
         guard !pin.isEmpty || !insecureHost.isEmpty else { return nil }
         var evaluators: [String: any ServerTrustEvaluating] = [:]

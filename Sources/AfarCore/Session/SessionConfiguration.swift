@@ -52,8 +52,8 @@ public struct SessionConfiguration: Sendable {
     /// property has no effect.
     public var waitsForConnectivity = false
     /// The maximum number of open connections to one host. The default is 6. Transports read it when they are created.
-    /// Connections with other TLS or network settings have a separate limit. Connections for WebSockets and raw streams also
-    /// have a separate limit until they are open.
+    /// Connections with other TLS or network settings have a separate limit. WebSockets and raw connections each have a
+    /// separate limit, which counts a connection only while it is being opened.
     public var httpMaximumConnectionsPerHost = 6
     /// The lowest TLS version that is accepted. The default is 1.2. With `URLSessionTransport` on Linux, the system's OpenSSL
     /// must enforce 1.2. A minimum of 1.3 makes each request fail.

@@ -145,9 +145,10 @@ open class SessionDelegate: @unchecked Sendable {
     /// ``Request/authenticate(with:)`` or of the session's provider. `.rejectProtectionSpace` continues with the next scheme that
     /// the server offers. After the last scheme, the response is delivered unchanged.
     ///
-    /// If ``sessionDidReceiveChallenge`` is nil, the closure also decides whether servers' certificates are trusted, in the same
-    /// way. The transport must support this decision, as the default transport on Linux does. To keep the default validation,
-    /// return `.performDefaultHandling` for those challenges.
+    /// If ``sessionDidReceiveChallenge`` is nil, the closure is also called for server-trust challenges, and decides whether
+    /// the server's certificates are trusted. ``sessionDidReceiveChallenge`` describes these challenges and the possible
+    /// answers. To keep the default validation, return `.performDefaultHandling` for these challenges. They occur only if the
+    /// transport supports this decision, as the default transport on Linux does.
     open var taskDidReceiveChallenge:
         (
             (URLSession, URLSessionTask, URLAuthenticationChallenge) -> (

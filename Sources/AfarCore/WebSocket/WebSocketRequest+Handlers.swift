@@ -57,7 +57,8 @@ extension WebSocketRequest {
         streamSerializer(.passthrough, on: queue, handler: handler)
     }
 
-    /// Adds a handler that receives only the unserialized messages.
+    /// Adds a handler that receives each message without serializing it. The handler doesn't receive the other events,
+    /// such as the connection and the completion.
     @preconcurrency
     @discardableResult
     public func streamMessages(

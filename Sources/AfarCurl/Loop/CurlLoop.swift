@@ -305,8 +305,8 @@ final class CurlLoop: TransportLoop, @unchecked Sendable {
 
     // MARK: Lookups
 
-    /// Returns whether libcurl can look up a transfer's host now. If not, libcurl ends the transfer, and the transfer waits until
-    /// a lookup is permitted.
+    /// Returns whether libcurl can look up a transfer's host now. If the result is false, libcurl ends the transfer. The loop
+    /// then adds the transfer to libcurl again when the lookup limiter admits it.
     ///
     /// libcurl calls this method on the loop's thread if it has neither a cached address nor a suitable idle connection.
     func canLookUp(_ transfer: Transfer) -> Bool {

@@ -6,7 +6,7 @@ import Foundation
 final class CurlPool {
     let number: UInt32
     private let multi: UnsafeMutableRawPointer
-    /// The TLS sessions, because each transfer has a new handle.
+    /// The libcurl share handle. It stores the TLS sessions, because each transfer has a new easy handle.
     private let share: UnsafeMutableRawPointer
     let tls: TLSSettings
     /// Which requests can use the pool's connections.
@@ -245,7 +245,8 @@ final class CurlPool {
         return recv(socket, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) < 0 && errno == EAGAIN
     }
 
-    /// Returns the socket of a connection that libcurl describes.
+    /// Returns the socket of a connection, or nil if no connection matches. libcurl's callback identifies the
+    /// connection only by its addresses and ports.
     func socket(
         remoteAddress: UnsafePointer<CChar>?, remotePort: Int32, localPort: Int32, likely: Int32?
     ) -> Int32? {

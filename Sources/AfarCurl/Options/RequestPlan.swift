@@ -14,7 +14,8 @@ struct RequestPlan {
     let version: HTTPVersion
     /// How to connect; nil without network settings.
     let route: ConnectionRoute?
-    /// Whether libcurl may have to look up a name. Computed only when libcurl is about to look up a host.
+    /// Whether libcurl may have to look up a name. The property isn't computed in advance, because the loop reads it
+    /// only when libcurl has neither a cached address nor an idle connection.
     var needsLookup: Bool {
         route?.needsLookup == true
             || authority.first != "[" && !SocketAddress.isAddress(String(authority.prefix { $0 != ":" }))

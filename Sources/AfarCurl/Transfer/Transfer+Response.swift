@@ -184,8 +184,8 @@ extension Transfer {
 
     // MARK: Pauses
 
-    /// Whether the response has begun and can't be aborted or paused. Before 8.17, either would make libcurl's HTTP/2 leave data
-    /// for other streams of the connection in a buffer.
+    /// Whether the response has begun and can't be aborted or paused. If a response over HTTP/2 is aborted or paused, libcurl
+    /// before 8.17 leaves data for other streams of the connection in a buffer.
     var mustBeReadToItsEnd: Bool {
         attempt.isShared && response.head != nil && !CurlLibrary.shared.pausesStreams
     }

@@ -309,7 +309,8 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         if let connection, !connection.isCounted { connection.isCounted = pool.countAgain(connection.key) }
     }
 
-    /// Stops counting a connection toward the limit of its host. If it still doesn't count when its exchange ends, it is closed.
+    /// Stops counting a connection toward the limit of its host. When the connection's exchange ends, the connection is closed,
+    /// unless ``resumeCounting(_:)`` has counted it again.
     func stopCounting(_ connection: HTTPConnection?) {
         guard let connection, connection.isCounted else { return }
         connection.isCounted = false

@@ -290,7 +290,8 @@ struct JSONRecord: Sendable {
 public struct JSONStreamError: Error, Sendable {
     /// The reason that a value can't be read.
     public enum Reason: Sendable {
-        /// The value exceeds the maximum length, which is the associated value in bytes. It was discarded.
+        /// The value was longer than the maximum length, and was discarded. The associated value is the maximum length
+        /// in bytes.
         case tooLong(limit: Int)
         /// The value is invalid JSON or doesn't match the requested type. The associated value is the decoder's error.
         case undecodable(any Error)

@@ -18,7 +18,9 @@ public struct TextDecoding: Sendable, Hashable {
         case reject
         /// Replaces the bytes with U+FFFD.
         case replace
-        /// Uses another encoding if the encoding was only assumed. If it was declared, throws an error.
+        /// Decodes the text again in the associated encoding, if the first encoding was only the
+        /// ``TextDecoding/assumedEncoding``. Throws an error if the encoding was specified, for example by the
+        /// response.
         case fallBack(to: TextEncoding)
     }
 

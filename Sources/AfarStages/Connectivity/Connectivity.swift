@@ -77,8 +77,9 @@ public protocol ConnectivityProvider: Sendable {
 
     /// Returns a stream of the current connectivity and every change. Each call returns a new stream for one consumer.
     ///
-    /// Buffer only the newest value (`.bufferingNewest(1)`). A slow consumer can then miss a short loss of the network. If the
-    /// consumer waits for that network to return, it continues to wait until the next change or its time limit. To prevent this,
+    /// Buffer only the newest value (`.bufferingNewest(1)`). A slow consumer can then miss a short loss of the network, because
+    /// the value after the loss replaces the value for the loss. If the consumer was waiting for that network to be lost and to
+    /// return, the network appears unchanged, and the consumer waits until the next change or its time limit. To prevent this,
     /// provide a different ``Connectivity/identity`` each time a network returns. You can omit values that are equal to the
     /// previous value.
     ///

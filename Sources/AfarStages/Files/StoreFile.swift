@@ -1,7 +1,8 @@
 public import Foundation
 
-/// A file that several processes can share. Each write replaces the whole file under a lock, so that a reader never finds a
-/// partial file. The lock is a second file beside it. Only the current user can read the file.
+/// A file that several processes can share. Each write replaces the whole file, so a reader never finds a partial file. While a
+/// process writes the file, it holds a lock, which is a second file in the same directory. Only the current user can read the
+/// file.
 struct StoreFile: Sendable {
     private static let largestSize = 64 << 20
 
@@ -59,10 +60,12 @@ struct StoreFile: Sendable {
         return try write(change(try read()))
     }
 
-    /// Writes a temporary file beside the file. Renames the temporary file when its contents are on the disk.
+    /// Writes a temporary file in the same directory. When its contents are on the disk, renames the temporary file to
+    /// replace the file.
     private func write(_ bytes: [UInt8]) throws(StoreFileError) -> Version {
         let new = path + ".new"
-        // A killed process can leave this file. The lock excludes other writers.
+        // A killed process can leave a temporary file behind. No other process is writing the file now, because this
+        // process holds the lock.
         unlink(new)
         let descriptor = open(new, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw .unwritable(url, Self.lastError) }
@@ -80,7 +83,7 @@ struct StoreFile: Sendable {
         return Version(status)
     }
 
-    /// Flushes the directory to the disk. If that fails, the disk still contains either the old or the new contents.
+    /// Flushes the directory to the disk. If flushing fails, the disk still contains either the old or the new file.
     private func syncDirectory() {
         let directory = open(url.deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard directory >= 0 else { return }
@@ -135,7 +138,8 @@ extension StoreFileError: LocalizedError, CustomStringConvertible {
     private static func text(_ code: POSIXErrorCode) -> String { String(cString: strerror(code.rawValue)) }
 }
 
-/// A lock on a file that excludes other processes until it is released. The lock is a separate file that isn't removed.
+/// A lock on a file. Other processes can't acquire the lock until it is released. The lock is a separate file, which
+/// remains after the release.
 package struct FileLock {
     /// The maximum time to wait for another process: 5 seconds.
     private static let longestWait = Duration.seconds(5)

@@ -1,10 +1,10 @@
 import Foundation
 
-/// The contents of a store in memory, and the file that they are written to shortly after a change.
+/// The contents of a store in memory. They are written to a file shortly after each change.
 ///
-/// A queue writes the file immediately after the first change. Each later write starts at least 100 ms after the previous one, and
-/// includes all changes since then. A write applies only this store's changes, so changes that other processes made are kept.
-/// Remaining changes are written when the process exits.
+/// The first change is written immediately, on a queue. Each later write starts at least 100 ms after the end of the previous
+/// write, and includes all changes since then. A write applies only this store's changes to the file, so the changes of other
+/// processes are kept. When the process exits, the remaining changes are written.
 final class StoredContent<Content: StoreContent>: Sendable {
     private struct State {
         var content: Content
@@ -12,7 +12,8 @@ final class StoredContent<Content: StoreContent>: Sendable {
         var isScheduled = false
         var lastEnd = ContinuousClock.now - .seconds(1)
         var error: StoreFileError?
-        /// The version of the file that contains the content without `changes`.
+        /// The version of the file that was last read or written. The content in memory is that version's content with
+        /// `changes` applied.
         var version: StoreFile.Version?
     }
 
@@ -22,7 +23,7 @@ final class StoredContent<Content: StoreContent>: Sendable {
     private let state: InlineLocked<State>
     private let queue = DispatchQueue(label: "afar.store", qos: .utility)
 
-    /// - Parameter content: The content that reads the file.
+    /// - Parameter content: The initial content. If the file exists, the file's content replaces it.
     init(file url: URL, _ content: Content) throws(StoreFileError) {
         file = StoreFile(url: url)
         var content = content
@@ -48,7 +49,7 @@ final class StoredContent<Content: StoreContent>: Sendable {
             }
             guard !state.changes.isEmpty, !state.isScheduled else { return nil }
             state.isScheduled = true
-            // Insert while the lock is held, because the process can exit right after the change.
+            // Register the store while the lock is held, because the process can exit right after the change.
             UnsavedStores.shared.insert(self) { [self] in queue.sync { write() } }
             return ContinuousClock.now.duration(to: state.lastEnd + Self.shortestPause)
         }
@@ -118,7 +119,7 @@ protocol StoreContent: Sendable {
 
     /// Replaces the content with that of a file.
     ///
-    /// - Parameter bytes: The contents of the file. Anything that can't be parsed is kept or ignored.
+    /// - Parameter bytes: The contents of the file. Lines that can't be parsed are ignored, or kept for the next write.
     mutating func read(_ bytes: [UInt8], now: Date)
 
     mutating func apply(_ changes: StoreChanges<Key, Value>, now: Date)
@@ -130,8 +131,8 @@ protocol StoreContent: Sendable {
 
 /// The changes in a store that its file doesn't contain yet.
 struct StoreChanges<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    /// If there are more pending changes than this, the new values of entries that the store no longer contains are dropped. The
-    /// limit matters when a file can't be written.
+    /// The number of pending changes above which some are dropped: the changes that set a value for an entry that the store no
+    /// longer contains. Pending changes accumulate while the file can't be written.
     static var limit: Int { 20_000 }
 
     private(set) var removesAll = false
@@ -154,7 +155,7 @@ struct StoreChanges<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 }
 
-/// The stores with unsaved changes. They are written at the latest when the process exits. If a signal kills the process, the most
+/// The stores with unsaved changes. When the process exits, these changes are written. If a signal kills the process, the most
 /// recent changes are lost.
 final class UnsavedStores: Sendable {
     static let shared = UnsavedStores()

@@ -74,7 +74,8 @@ public struct ServerResponse: Sendable {
 
 /// Writes the body of one response. Don't use it after the closure that received it has returned.
 public final class BodyWriter {
-    /// An error that writing and waiting throw if the client has closed the connection or the server is stopping.
+    /// The error that the `write` and `wait` methods throw if the client has closed the connection or the server is
+    /// stopping.
     public struct ClientDisconnected: Error {}
 
     private let socket: Socket

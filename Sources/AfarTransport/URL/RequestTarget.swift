@@ -68,8 +68,9 @@ package struct RequestTarget: Sendable, Hashable {
         self = try text.withUTF8 { bytes in Result { () throws(Fault) in try RequestTarget(bytes) } }.get()
     }
 
-    /// Parses a URL that was created from text. Keeps the path and query as written in the text, if the URL's path still begins with their
-    /// encoded form.
+    /// Parses a URL that was created from text. If the URL's path and query begin with the percent-encoded form of the text's
+    /// path and query, this part is kept as written in the text. The remainder, such as parameters that were added later, is
+    /// taken from the URL.
     package init(_ url: URL, writtenAs reference: @autoclosure () -> URLReference?) throws(Fault) {
         try self.init(url)
         // The URL differs from the text only where characters were percent-encoded.

@@ -86,7 +86,8 @@
             return nil
         }
 
-        /// Returns whether a constraint is well formed. OpenSSL checks a constraint only if a name has the same type.
+        /// Returns whether a name constraint is well formed. OpenSSL doesn't detect an invalid constraint if the
+        /// server's certificate has no name of the constraint's type.
         private static func isReadable(_ base: UnsafeBufferPointer<UInt8>, _ kind: Int32) -> Bool {
             switch kind {
             case GEN_DNS:

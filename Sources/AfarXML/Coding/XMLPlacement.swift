@@ -1,7 +1,8 @@
 /// The placement of a key's value in an element.
 ///
-/// Names are local names without a prefix. If a placement specifies no namespace, a child in its parent's namespace takes precedence over
-/// other children with the same name. Likewise, an attribute in no namespace takes precedence over other attributes.
+/// Names are local names without a prefix. If a placement specifies no namespace, a child in its parent's namespace takes
+/// precedence over other children with the same name, and an attribute in no namespace takes precedence over other attributes
+/// with the same name.
 public struct XMLPlacement: Hashable, Sendable {
     let kind: Kind
     let namespace: String?
@@ -26,7 +27,7 @@ public struct XMLPlacement: Hashable, Sendable {
     public static let child = XMLPlacement(.child)
     /// An attribute. An array consists of words separated by white space.
     public static let attribute = XMLPlacement(.attribute)
-    /// The element's own text, without that of nested elements.
+    /// The element's own text, without the text of nested elements.
     public static let text = XMLPlacement(.text)
 
     /// Returns the placement in a child element of a namespace.
@@ -131,9 +132,9 @@ struct XMLKey: CodingKey {
 /// ```
 ///
 /// A `Chapter` is decoded from `<chapter><p/>…<image/>…<p/></chapter>`. The blocks are children of the chapter in
-/// document order. Elements that aren't cases are ignored because they can belong to other keys. The property's name,
-/// `blocks`, is ignored too. A case with the name `#text` represents text between the elements that isn't only white
-/// space.
+/// document order. Elements that aren't cases are ignored, because they can belong to other keys. The property's name,
+/// `blocks`, is ignored too. A case with the name `#text` represents the text between the elements, unless it is only
+/// white space.
 ///
 /// An enum that doesn't conform to this protocol is decoded from an element that contains the element of its case:
 /// `<block><image/></block>`.
@@ -240,8 +241,8 @@ extension KeyedDecodingContainer {
     }
 }
 
-/// A property wrapper for a value that is its element's own text: `@XMLText var amount: Decimal`. Use it for elements that also have
-/// attributes.
+/// A property wrapper for a value that is its element's own text: `@XMLText var amount: Decimal`. Use this wrapper for elements
+/// that have both text and attributes.
 ///
 /// The text of nested elements isn't included.
 ///

@@ -5,7 +5,7 @@ public import Foundation
 extension XML {
     /// An immutable document that can be used from any number of tasks at the same time.
     ///
-    /// Its nodes retain it, so they always stay valid.
+    /// The document's nodes retain the document, so a node is always valid.
     public final class Document: @unchecked Sendable {  // The shared part of the tree is never modified.
         /// The libxml2 tree.
         let pointer: xmlDocPtr
@@ -30,7 +30,7 @@ extension XML {
             try self.init(owning: TreeParser(options).parse(data, contentType))
         }
 
-        /// Parses a document from a string. An encoding that it declares is ignored.
+        /// Parses a document from a string. If the string declares an encoding, the declaration is ignored.
         ///
         /// - Parameters:
         ///   - text: The document.
@@ -69,7 +69,8 @@ extension XML {
                 xmlFreeDoc(tree.pointer)
                 throw XML.Error(.emptyDocument, "the document has no element")
             }
-            // Otherwise, libxml2 writes attributes in ASCII with references.
+            // If a document has no encoding, libxml2 writes attributes in ASCII, with references for all other
+            // characters.
             if tree.pointer.pointee.encoding == nil { tree.pointer.pointee.encoding = .init(xmlStrdup("UTF-8")) }
             pointer = tree.pointer
             warnings = tree.warnings
@@ -109,7 +110,8 @@ extension XML.NodeProtocol {
         }
     }
 
-    /// Writes a copy. The copy has all required namespaces and protects the original from changes by libxml2.
+    /// Returns the text of a copy of the node. The copy declares all required namespaces, and libxml2 changes only the
+    /// copy.
     private func copied(prettyPrinted: Bool) -> String {
         guard let document = xmlNewDoc("1.0") else { return "" }
         defer { xmlFreeDoc(document) }

@@ -112,7 +112,7 @@ extension XML.NodeProtocol {
         return String(xml: content)
     }
 
-    /// The line on which the node begins. The first line is 1. If it is unknown, the value is 0.
+    /// The line on which the node begins. The first line is 1. If the line is unknown, the value is 0.
     public var line: Int { max(0, xmlGetLineNo(pointer)) }
 
     /// The parent element, or `nil` for the outermost element.
@@ -120,7 +120,7 @@ extension XML.NodeProtocol {
         pointer.pointee.parent.flatMap { XML.Node(document: document, pointer: $0).element }
     }
 
-    /// The path to the node for display, with local names: `/feed/entry[2]/title`. An index is included if siblings
+    /// The path to the node for display, with local names: `/feed/entry[2]/title`. An element has an index if siblings
     /// have the same name. Long paths are abbreviated.
     public var path: String { pointer.path }
 
@@ -163,8 +163,8 @@ extension UnsafeMutablePointer<xmlNode> {
         return countSiblingsWithSameName(xmlNextElementSibling) == 0 ? "" : "[1]"
     }
 
-    /// Returns the number of siblings in one direction with the same name, or `nil` if there are very many. Counting
-    /// for each element of a long list would take quadratic time.
+    /// Returns the number of siblings in one direction with the same name, or `nil` if there are 1,000 siblings or more
+    /// in that direction. Without this limit, counting for each element of a long list would take quadratic time.
     private func countSiblingsWithSameName(_ next: (xmlNodePtr?) -> xmlNodePtr?) -> Int? {
         var count = 0
         var sibling = next(self)
@@ -180,7 +180,7 @@ extension UnsafeMutablePointer<xmlNode> {
 // MARK: - libxml2 strings
 
 extension String {
-    /// Creates a string from libxml2's UTF-8 text. It is empty for a null pointer.
+    /// Creates a string from libxml2's UTF-8 text. A null pointer results in an empty string.
     init(xml text: UnsafePointer<xmlChar>?) {
         self = text.map { String(cString: $0) } ?? ""
     }

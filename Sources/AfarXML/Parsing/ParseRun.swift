@@ -1,11 +1,11 @@
 import CLibxml2
 import Foundation
 
-/// A parser context with its limits and the errors that it reported. It isn't thread-safe.
+/// A libxml2 parser context, its limits, and the errors that the parser reported. It isn't thread-safe.
 final class ParseRun {
     let context: xmlParserCtxtPtr
     let rules: UnsafeMutablePointer<afar_xml_rules>
-    /// A closure that takes ownership of each tree from a stream.
+    /// A closure that takes ownership of each tree that is created from a stream.
     var onTree: ((Tree) -> Void)?
     /// A closure that receives each event of a stream.
     var onEvent: ((XML.Event) -> Void)?
@@ -64,8 +64,8 @@ final class ParseRun {
     }
 
     /// The libxml2 options for XML. External resources aren't loaded, and lines beyond 65,535 are counted. The declared
-    /// encoding is ignored, because the bytes have already been converted to UTF-8. Short text is stored inside its node,
-    /// because trees aren't modified.
+    /// encoding is ignored, because the bytes have already been converted to UTF-8. Short text is stored inside its node.
+    /// libxml2 allows this option only for trees that aren't modified.
     static let flags = Int32(
         XML_PARSE_NONET.rawValue | XML_PARSE_BIG_LINES.rawValue | XML_PARSE_IGNORE_ENC.rawValue
             | XML_PARSE_COMPACT.rawValue)
@@ -76,7 +76,7 @@ final class ParseRun {
             .map { Unmanaged<ParseRun>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// Returns a tree that this run has created, or frees it and throws the first error.
+    /// Returns a tree that this run has created. If there was an error, frees the tree and throws the first error.
     ///
     /// - Parameter hasMore: Whether some bytes haven't been passed to libxml2.
     func finish(_ tree: xmlDocPtr?, hasMore: Bool) throws(XML.Error) -> Tree {
@@ -91,7 +91,8 @@ final class ParseRun {
         }
     }
 
-    /// Returns the tree of an HTML page. It is only rejected if it exceeds a limit.
+    /// Returns the tree of an HTML page. Malformed HTML isn't an error, but a page without elements or beyond a limit
+    /// is rejected.
     func finishHTML(_ tree: xmlDocPtr?) throws(XML.Error) -> Tree {
         do throws(XML.Error) {
             try check()
@@ -140,7 +141,8 @@ final class ParseRun {
         }
     }
 
-    /// Throws an error if bytes remain. libxml2 ends the document at a NUL, regardless of what follows.
+    /// Throws an error if libxml2 hasn't parsed all bytes. It ends a document at a NUL, regardless of the bytes that
+    /// follow.
     func checkEnd(hasMore: Bool = false) throws(XML.Error) {
         guard let input = context.pointee.input?.pointee, hasMore || input.cur < input.end else { return }
         throw here(.malformed, "there is content after the end of the document")
@@ -162,7 +164,8 @@ final class ParseRun {
             column: problem.int2 > 0 ? Int(problem.int2) : nil, byteOffset: byteOffset, path: openElements)
         if isFailure {
             failure = error
-            // Suppresses later events and nodes regardless of chunk boundaries.
+            // Stop libxml2 from reporting events or creating nodes for the rest of the chunk. The results before the
+            // error then don't depend on how the document is divided into chunks.
             context.pointee.disableSAX = 1
         } else {
             warnings.append(error)
@@ -190,8 +193,8 @@ extension xmlError {
 }
 
 extension xmlError {
-    /// Returns whether the error ends the document. Exceptions are problems that are repaired in HTML, validity errors,
-    /// and system identifiers that aren't URIs. System identifiers are never loaded.
+    /// Returns whether the error ends the document. Three kinds of errors don't: errors in HTML, which libxml2 repairs;
+    /// validity errors; and system identifiers that aren't URIs, because system identifiers are never loaded.
     fileprivate func isFailure(inHTML isHTML: Bool) -> Bool {
         if isHTML { return code == Int32(XML_ERR_NO_MEMORY.rawValue) }
         let isAboutValidity =

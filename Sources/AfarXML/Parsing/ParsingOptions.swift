@@ -11,8 +11,8 @@ extension XML {
     /// - 10 million bytes for a piece of text or a comment.
     /// - 65,536 bytes for the declarations in a document type.
     public struct ParsingOptions: Hashable, Sendable {
-        /// The maximum size of a document in bytes. The default is 64 MiB. Stream larger documents instead. For a stream, the
-        /// limit applies to each element that is created, and is accurate to within one chunk.
+        /// The maximum size of a document in bytes. The default is 64 MiB. Stream larger documents instead. In a stream, the
+        /// limit applies to each element that the parser creates, and is checked after each chunk.
         public var maximumBytes: Int
         /// The maximum nesting depth of elements. The default and upper limit is 256.
         public var maximumDepth: Int {
@@ -76,8 +76,8 @@ extension XML.ParsingOptions {
         /// The document is rejected.
         case refused
         /// The declaration is ignored: its entities aren't declared, and files that it refers to aren't loaded.
-        /// References to entities other than the five that XML defines are errors. Default attribute values are also
-        /// errors, because they would have to change elements.
+        /// References to entities other than the five that XML defines are errors. Default values for attributes are
+        /// errors too, because the parser would have to add them to elements.
         case ignored
     }
 }

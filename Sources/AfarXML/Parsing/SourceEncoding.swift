@@ -2,8 +2,8 @@ import AfarCore
 import AfarSerializers
 import Foundation
 
-/// Determines the encoding of a document's bytes. libxml2 receives only UTF-8. Encodings are therefore handled in the
-/// same way as elsewhere in Afar, and Afar's own checks process the same text as libxml2.
+/// Determines the encoding of a document's bytes. Afar converts every document to UTF-8 before libxml2 receives it. XML
+/// therefore supports the same encodings as other text in Afar, and Afar's own checks process the same text as libxml2.
 struct SourceEncoding: Sendable {
     private let decoding: TextDecoding
     private let charset: String?
@@ -21,7 +21,8 @@ struct SourceEncoding: Sendable {
         } catch {
             throw XML.Error(error)
         }
-        // XML 1.0, section 4.3.3. External information overrides the declaration.
+        // A declared encoding that contradicts the byte-order mark is an error (XML 1.0, section 4.3.3). External
+        // information overrides the declaration.
         if decoding.encoding == nil, charset == nil, let text = Self.markedText(in: beginning),
             let label = Self.declaredLabel(in: text), !encoding.isNamed(label)
         {
@@ -46,14 +47,14 @@ struct SourceEncoding: Sendable {
             || beginning.count >= 1024
     }
 
-    /// Returns the beginning of a document with a byte-order mark, or `nil` if it has none.
+    /// Returns the text at the beginning of a document that has a byte-order mark, or `nil` without a byte-order mark.
     private static func markedText(in beginning: Data) -> String? {
         guard let mark = TextEncoding.ofByteOrderMark(in: beginning) else { return nil }
         var decoder = TextDecoder(mark)
         return decoder.decode(beginning.prefix(greatestDeclaration))
     }
 
-    /// The size of 1,024 characters of four bytes each.
+    /// The maximum length of a declaration: 1,024 characters of four bytes each.
     private static let greatestDeclaration = 4096
 
     /// Returns the label of the encoding that a document declares, or `nil` if it declares none (XML 1.0, section
@@ -65,7 +66,7 @@ struct SourceEncoding: Sendable {
         return String(match.1 ?? match.2 ?? "")
     }
 
-    /// Returns the text of a page. Invalid bytes don't cause an error.
+    /// Returns the text of an HTML page. Invalid bytes become U+FFFD.
     func textOfHTML(_ page: Data) throws(XML.Error) -> String {
         var decoding = decoding
         decoding.malformedBytes = .replace

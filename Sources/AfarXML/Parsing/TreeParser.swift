@@ -43,7 +43,7 @@ struct TreeParser {
 
     private func parse(_ text: UnsafeRawBufferPointer) throws(XML.Error) -> Tree {
         try checkSize(text.count)
-        // libxml2 only skips a byte-order mark if it receives the complete document.
+        // Remove a byte-order mark, because libxml2 skips it only if it receives the complete document at once.
         let isMarked = text.starts(with: [0xEF, 0xBB, 0xBF])
         let bytes = UnsafeRawBufferPointer(rebasing: text.dropFirst(isMarked ? 3 : 0))
         guard bytes.contains(where: { !$0.isXMLSpace }) else {
@@ -80,7 +80,8 @@ struct TreeParser {
     }
 }
 
-/// Detects input that libxml2 would process in quadratic time or fail on, before libxml2 receives it.
+/// A scanner that checks a document before libxml2 receives it. It detects input that libxml2 would process in
+/// quadratic time or fail on.
 struct MarkupScanner {
     private var scanner = afar_xml_scanner()
     private let maximumAttributes: Int
@@ -88,11 +89,11 @@ struct MarkupScanner {
 
     init(_ options: XML.ParsingOptions) {
         maximumAttributes = options.maximumAttributes
-        // If document types aren't allowed, the parser reports the type instead of an excessive length.
+        // If document types aren't allowed, the parser rejects the document type regardless of its length.
         maximumDocumentType = options.documentType == .refused ? .max : Int(AFAR_XML_MAXIMUM_DOCUMENT_TYPE)
     }
 
-    /// The number of bytes of an incomplete tag so far.
+    /// The number of bytes received of an incomplete tag, or 0 if no tag is incomplete.
     var openTagLength: Int { scanner.place == AFAR_XML_TAG ? scanner.seen - scanner.tag : 0 }
 
     /// Scans the next bytes of the document in UTF-8.

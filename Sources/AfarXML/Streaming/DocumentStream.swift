@@ -5,7 +5,7 @@ import HTTPTypes
 
 /// A document that is converted to values as its bytes arrive. It isn't thread-safe.
 final class DocumentStream<Value> {
-    /// A lock to hold while parsing, because copies of a started parser share this object.
+    /// The lock to hold while parsing. Copies of a parser that has started share this object.
     let lock = NSLock()
     private var results: [Result<Value, AFError>] = []
     private let push: PushRun
@@ -19,7 +19,7 @@ final class DocumentStream<Value> {
         self.owned = owned
     }
 
-    /// Adds a value that is completed by the bytes being parsed.
+    /// Adds a value. Called while the bytes that complete the value are parsed.
     func add(_ result: Result<Value, AFError>) { results.append(result) }
 
     func feed(_ chunk: Data) throws(XML.Error) { try push.feed(chunk) }
@@ -35,8 +35,8 @@ final class DocumentStream<Value> {
 
 /// The common implementation of stream parsers.
 ///
-/// Like stream parsers, it is a value type. The libxml2 parser is created with the first chunk, so copies of a parser that
-/// hasn't started are independent.
+/// It is a value type, like the stream parsers. The libxml2 parser is created when the first chunk arrives, so copies of a
+/// parser that hasn't started are independent.
 struct DocumentStreaming<Value: Sendable>: Sendable {
     /// Creates a stream for bytes with a `Content-Type`.
     private let begin: @Sendable (_ contentType: String?) throws(XML.Error) -> DocumentStream<Value>
@@ -91,7 +91,8 @@ final class PushRun {
     private let options: XML.ParsingOptions
     private var source: SourceStream
     private var scanner: MarkupScanner
-    /// The beginning of an incomplete tag. It is held back because libxml2 would scan all of it again for each chunk.
+    /// The beginning of an incomplete tag. libxml2 receives a tag only when the tag is complete, because it would scan
+    /// the beginning again for each chunk.
     private var openTag = Data()
     private var isEmpty = true
 
@@ -156,6 +157,7 @@ final class PushRun {
         }
     }
 
-    /// libxml2 uses `Int32` for sizes and scans ahead in its input. Small parts keep it fast.
+    /// The maximum number of bytes to pass to libxml2 at once. libxml2 uses `Int32` for sizes. It also scans ahead in
+    /// its input, which is fast only for small parts.
     private static let greatestPart = 1 << 20
 }

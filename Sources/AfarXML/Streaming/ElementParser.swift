@@ -27,8 +27,8 @@ extension XML {
         ///   - pattern: The path that selects elements.
         ///   - namespaces: The namespace URIs by the prefixes that the pattern uses. The default is empty.
         ///   - options: The options and limits for parsing.
-        ///   - transform: A closure that converts an element to a value. The element is a separate document and can be
-        ///     kept.
+        ///   - transform: A closure that converts an element to a value. The element is the root of a separate
+        ///     document, so the closure can store the element.
         public init(
             matching pattern: String, namespaces: [String: String] = [:], options: ParsingOptions = ParsingOptions(),
             transform: @escaping @Sendable (Element) throws -> Value
@@ -117,7 +117,7 @@ final class ElementPattern {
     private let pattern: xmlPatternPtr
 
     init(_ text: String, _ namespaces: [String: String]) throws(XML.Error) {
-        // libxml2 also accepts patterns that no element can match.
+        // Reject patterns that no element can match. libxml2 accepts them.
         let steps = text.split(whereSeparator: { "/|".contains($0) }).map { $0.trimmingCharacters(in: .whitespaces) }
         let choosesElements = !text.contains("@") && !text.contains("attribute::") && !steps.contains(".")
         let pattern = choosesElements ? Self.compiled(text, namespaces) : nil
@@ -130,7 +130,7 @@ final class ElementPattern {
         }
         self.pattern = pattern
         self.stream = stream
-        // The document, which contains the outermost element.
+        // Enter the document, the parent of the outermost element.
         xmlStreamPush(stream, nil, nil)
     }
 

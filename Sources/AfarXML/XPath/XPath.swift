@@ -9,16 +9,16 @@ extension XML.NodeProtocol {
     /// ```
     ///
     /// Both the expression and the document can be untrusted: `maximumSteps` limits time and memory. An expression can
-    /// have at most 4,096 bytes and 64 levels of nested brackets. The first evaluation for a document also numbers its
-    /// nodes.
+    /// have at most 4,096 bytes and 64 levels of nested brackets. The first evaluation in a document takes longer,
+    /// because it numbers the document's nodes.
     ///
     /// - Parameters:
     ///   - expression: The expression. A name without a prefix refers to a node without a namespace.
     ///   - namespaces: The namespace URIs by the prefixes that the expression uses. Prefixes declared in the document
     ///     aren't available, except `xml`. The default is empty.
     ///   - maximumSteps: The maximum number of steps. Each node visited, each operator or function, and every eight
-    ///     bytes of text read or created count as one step. The default is 10 million, which take about one second and
-    ///     at most about 300 MB.
+    ///     bytes of text read or created count as one step. The default is 10 million. An evaluation with this number
+    ///     of steps takes about one second and at most about 300 MB.
     /// - Throws: ``XML/Error`` of the kind ``XML/Error/Kind/invalidXPath``, with the byte offset of the problem, or
     ///   ``XML/Error/Kind/xpathTooComplex``.
     public func xpath(
@@ -71,7 +71,7 @@ extension XML {
 }
 
 extension XML.XPathResult {
-    /// The nodes, or an empty array if the result isn't nodes.
+    /// The nodes, or an empty array if the result has another type.
     public var nodes: [XML.Node] {
         if case .nodes(let nodes) = self { nodes } else { [] }
     }

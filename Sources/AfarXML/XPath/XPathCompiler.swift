@@ -106,7 +106,7 @@ extension XPathCompiler {
         while reader.skip("-") { signs += 1 }
         let operand = try union()
         if signs == 0 { return operand }
-        // Two signs cancel out, but they still convert the operand to a number.
+        // Two minus signs cancel out, but still convert the operand to a number.
         return signs % 2 == 1 ? .negation(operand) : .call(.number, [operand])
     }
 

@@ -44,7 +44,7 @@ extension XPathEvaluation {
         }
     }
 
-    /// Returns the only argument or, without one, the context node.
+    /// Returns the value of the only argument or, without arguments, the context node.
     private func argument(_ arguments: [XPathExpression], _ context: Context) throws(XML.Error) -> XPathValue {
         guard let argument = arguments.first else { return .nodes([context.node]) }
         return try evaluate(argument, context)
@@ -63,8 +63,8 @@ extension XPathEvaluation {
         }
     }
 
-    /// Returns the first position of one text in another. Comparisons count as steps because their number can be the product of
-    /// both lengths.
+    /// Returns the first position of one text in another. Comparisons count as steps, because their number can be the
+    /// product of both lengths.
     private func find(_ wanted: [UInt8], in text: [UInt8]) throws(XML.Error) -> Int? {
         guard let first = wanted.first else { return 0 }
         var start = 0
@@ -83,7 +83,7 @@ extension XPathEvaluation {
     private func translate(
         _ text: [UInt8], from old: [UInt8], to new: [UInt8]
     ) throws(XML.Error) -> [UInt8] {
-        // Processing a character costs more than copying its bytes.
+        // Count a step for each byte, because processing a character costs more than copying its bytes.
         try spend(text.count + old.count + new.count)
         let replacements = Array(String(decoding: new, as: UTF8.self).unicodeScalars)
         var table: [Unicode.Scalar: Unicode.Scalar?] = [:]
@@ -155,7 +155,8 @@ extension XPathEvaluation {
         return nil
     }
 
-    /// Returns whether the closest `xml:lang` of a node matches a language or a variant of it.
+    /// Returns whether the language of a node is the wanted language or a variant of it. The closest `xml:lang`
+    /// attribute, on the node or an ancestor, specifies the language.
     private func isLanguage(_ wanted: [UInt8], of node: xmlNodePtr) throws(XML.Error) -> Bool {
         var next: xmlNodePtr? = node
         while let current = next {
@@ -192,7 +193,7 @@ extension Double {
     /// The closest integer. Halves are rounded up (section 4.4).
     fileprivate var roundedHalfUp: Double {
         let down = rounded(.down)
-        // Adding 0.5 first could lose precision.
+        // Rounding down after adding 0.5 could lose precision.
         let result = self - down >= 0.5 ? down + 1 : down
         return result == 0 && self < 0 ? -0.0 : result
     }

@@ -50,7 +50,8 @@ extension XPathEvaluation {
         return try sorted(found)
     }
 
-    /// Performs a step whose predicates depend on positions. Returns the nodes that pass the predicates, in the order of the axis.
+    /// Performs a step whose predicates depend on positions. Returns the nodes that pass all predicates, in the order
+    /// of the axis.
     private func positioned(_ step: XPathStep, from origin: xmlNodePtr) throws(XML.Error) -> [xmlNodePtr] {
         var nodes: [xmlNodePtr] = []
         var predicates = step.predicates[...]
@@ -95,8 +96,8 @@ extension XPathEvaluation {
         return try number(predicate.expression, context) == Double(context.position)
     }
 
-    /// Removes nodes that don't change the result. From the remaining nodes, the axis reaches the same nodes as from all of them.
-    /// Using the subset avoids quadratic time.
+    /// Returns the origins that are necessary: from these nodes, the axis reaches the same nodes as from all origins.
+    /// Without this reduction, a step could take quadratic time.
     private func necessary(_ origins: [xmlNodePtr], _ axis: XPathAxis) throws(XML.Error) -> [xmlNodePtr] {
         guard origins.count > 1 else { return origins }
         switch axis {
@@ -173,14 +174,16 @@ extension XPathAxis {
 }
 
 extension UnsafeMutablePointer<xmlNode> {
-    /// The order of the last descendant. Attributes and namespaces end before their element's content.
+    /// The position of the last descendant in document order. Attributes and namespaces end before their element's
+    /// content.
     fileprivate var endOrder: UInt64 { isAttribute || isNamespace ? order : lastDescendant.order }
 }
 
 // MARK: - Axes
 
 extension XPathEvaluation {
-    /// Calls a closure with each node of an axis, in the order of the axis, until it returns `false`. Each node counts as a step.
+    /// Calls a closure with each node of an axis, in the order of the axis, until the closure returns `false`. Each
+    /// node counts as a step.
     func visit(
         _ axis: XPathAxis, _ origin: xmlNodePtr, _ work: (xmlNodePtr) throws(XML.Error) -> Bool
     ) throws(XML.Error) {
@@ -214,7 +217,8 @@ extension XPathEvaluation {
         }
     }
 
-    /// Visits the nodes that end before a node begins, in reverse order and without its ancestors.
+    /// Visits the nodes that end before a node begins, in reverse document order. They don't include the node's
+    /// ancestors.
     private func visitPreceding(
         _ origin: xmlNodePtr, _ work: (xmlNodePtr) throws(XML.Error) -> Bool
     ) throws(XML.Error) {
@@ -223,7 +227,7 @@ extension XPathEvaluation {
             try spend(1)
             var sibling = inner.previousSibling
             while let top = sibling {
-                // In reverse order, with the node itself last.
+                // Visit the sibling's descendants in reverse document order, and then the sibling itself.
                 var current = top.lastDescendant
                 while true {
                     try spend(1)
@@ -271,7 +275,8 @@ extension UnsafeMutablePointer<xmlNode> {
         return pointee.properties.map { afar_xml_node($0) }
     }
 
-    /// The first node that begins after the end of this node. An element's content follows its attributes and namespaces.
+    /// The first node that begins after the end of this node. After an attribute or a namespace, that is the first node
+    /// of the element's content.
     fileprivate var following: xmlNodePtr? {
         guard isAttribute || isNamespace else { return nextAfterDescendants(inside: nil) }
         guard let parent else { return nil }
@@ -317,9 +322,9 @@ extension XPathEvaluation {
 
 // MARK: - Navigation
 
-// The structures of libxml2's attributes and namespaces begin like those of its nodes.
+// libxml2's structures for attributes and namespaces begin with the same fields as its structure for nodes.
 extension UnsafeMutablePointer<xmlNode> {
-    /// The position in document order. It begins at 1 and leaves room for an element's namespaces.
+    /// The position in document order. The positions after an element leave room for its namespaces.
     var order: UInt64 { afar_xml_node_order(self) }
 
     /// The namespace that a namespace node represents.
@@ -329,7 +334,7 @@ extension UnsafeMutablePointer<xmlNode> {
 
     var isAttribute: Bool { pointee.type == XML_ATTRIBUTE_NODE }
 
-    /// Whether the node can have children, which is the case for an element or the document.
+    /// Whether the node can have children: whether it is an element or the document.
     private var isParent: Bool {
         switch pointee.type {
         case XML_ELEMENT_NODE, XML_DOCUMENT_NODE, XML_HTML_DOCUMENT_NODE: true
@@ -350,11 +355,11 @@ extension UnsafeMutablePointer<xmlNode> {
 
     var previousSibling: xmlNodePtr? { isNamespace || isAttribute ? nil : pointee.prev }
 
-    /// Returns the next node among the descendants of another node.
+    /// Returns the next node in document order, if it is a descendant of `top`.
     func next(inside top: xmlNodePtr) -> xmlNodePtr? { firstChild ?? nextAfterDescendants(inside: top) }
 
-    /// Returns the next node after this one and its descendants, among the descendants of another node or in the whole
-    /// document.
+    /// Returns the first node after this node and its descendants. If `top` isn't `nil`, returns only descendants of
+    /// `top`.
     func nextAfterDescendants(inside top: xmlNodePtr?) -> xmlNodePtr? {
         var open: xmlNodePtr? = self
         while let node = open, node != top {

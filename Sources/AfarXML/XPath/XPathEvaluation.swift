@@ -3,15 +3,16 @@ import Foundation
 
 /// An evaluation that limits its number of steps. It isn't thread-safe.
 ///
-/// libxml2's evaluator can't be limited, because it doesn't count all comparisons. It compares each node of a step with all
-/// earlier nodes, and all pairs of nodes from two sets. It also copies text repeatedly.
+/// libxml2's evaluator doesn't count all of its comparisons, so its time can't be limited. For each step of a path, it compares
+/// each node with all earlier nodes. When it compares two sets of nodes, it compares all pairs. In addition, it copies text
+/// repeatedly.
 final class XPathEvaluation {
     let document: XML.Document
     private let maximumSteps: Int
     private var steps: Int
     /// The namespace nodes that this evaluation created and owns.
     private var namespaces: [xmlNsPtr] = []
-    /// The elements by ID, once an ID has been looked up.
+    /// The elements by ID, or `nil` before the first lookup of an ID.
     private var identified: [[UInt8]: xmlNodePtr]?
 
     /// The context of an expression.
@@ -30,14 +31,14 @@ final class XPathEvaluation {
 
     deinit { for namespace in namespaces { afar_xml_free(namespace) } }
 
-    /// Counts steps before they are performed.
+    /// Counts steps. Call this method before performing them. Throws an error if the limit is exceeded.
     @inline(__always)
     func spend(_ count: Int) throws(XML.Error) {
         steps &-= count
         if steps < 0 { throw tooMany }
     }
 
-    /// Counts the steps for text that is read or created: one, plus one for each eight bytes.
+    /// Counts the steps for text that is read or created: one step, and one more for every eight bytes.
     func spend(forBytes count: Int) throws(XML.Error) { try spend(1 + count / 8) }
 
     private var tooMany: XML.Error {
@@ -114,7 +115,7 @@ final class XPathEvaluation {
         }
     }
 
-    /// Returns the Boolean value of an expression. Paths are only followed up to the first node.
+    /// Returns the Boolean value of an expression. The evaluation of a path ends at the first node that it selects.
     func isTrue(_ expression: XPathExpression, _ context: Context) throws(XML.Error) -> Bool {
         try spend(1)
         switch expression {
@@ -207,8 +208,8 @@ extension XPathEvaluation {
         XML.XPathResult.number(in: try text(of: node))
     }
 
-    /// Returns a node's text (section 5). If it has more than `length` bytes, the result can be truncated after that
-    /// length.
+    /// Returns a node's text (section 5). If the text has more than `length` bytes, the result can be truncated, but is
+    /// still longer than `length`.
     func text(of node: xmlNodePtr, beyond length: Int = .max) throws(XML.Error) -> [UInt8] {
         var text: [UInt8] = []
         switch node.pointee.type {
@@ -245,15 +246,16 @@ extension XPathEvaluation {
 }
 
 extension XML.XPathResult {
-    /// Returns the number in bytes that aren't null-terminated.
+    /// Parses a number from bytes, which aren't null-terminated.
     fileprivate static func number(in text: [UInt8]) -> Double {
         number(in: String(decoding: text, as: UTF8.self))
     }
 }
 
 extension XPathEvaluation {
-    /// Returns the result of a comparison (XPath 1.0, section 3.4). A node set matches if one of its nodes does. Pairs
-    /// of nodes aren't compared individually.
+    /// Returns the result of a comparison (XPath 1.0, section 3.4). With a set of nodes, the result is true if the
+    /// comparison is true for any node. The comparison of two sets doesn't compare each pair of nodes, which would take
+    /// quadratic time.
     func compare(
         _ left: XPathValue, _ comparison: XPathComparison, _ right: XPathValue
     ) throws(XML.Error) -> Bool {
@@ -318,7 +320,7 @@ extension XPathEvaluation {
         return false
     }
 
-    /// Returns whether the texts of two nonempty sets aren't all the same.
+    /// Returns whether the nodes of two nonempty sets have at least two different texts.
     private func haveDifferentTexts(_ left: [xmlNodePtr], _ right: [xmlNodePtr]) throws(XML.Error) -> Bool {
         let first = try text(of: left[0])
         for node in right where try text(of: node, beyond: first.count) != first { return true }

@@ -1,12 +1,14 @@
 import CLibxml2
 
-/// A compiled XPath 1.0 expression. A sequence of operators is one expression, so that only brackets cause nesting.
+/// A compiled XPath 1.0 expression. A sequence such as `1 + 2 + 3` is one expression, so only brackets cause deep
+/// nesting.
 indirect enum XPathExpression {
     case number(Double)
     case text([UInt8])
     case negation(XPathExpression)
-    /// Whether any or all of the expressions are true.
+    /// Whether any of the expressions is true.
     case anyOf([XPathExpression])
+    /// Whether all of the expressions are true.
     case allOf([XPathExpression])
     case comparisons(XPathExpression, [(XPathComparison, XPathExpression)])
     case arithmetic(XPathExpression, [(Arithmetic, XPathExpression)])
@@ -39,7 +41,7 @@ indirect enum XPathExpression {
 
 enum XPathComparison { case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual }
 
-/// A step of a path: it leads from a node along an axis to the nodes that pass the test and all predicates.
+/// A step of a path. From a node, it selects the nodes on an axis that pass the test and all predicates.
 struct XPathStep {
     let axis: XPathAxis
     let test: XPathNodeTest
@@ -51,7 +53,8 @@ struct XPathStep {
 
 struct XPathPredicate {
     let expression: XPathExpression
-    /// Whether the predicate depends on a node's position: it is a number or uses the position or size.
+    /// Whether the predicate depends on a node's position: the predicate is a number, or calls `position()` or
+    /// `last()`.
     let isPositional: Bool
 }
 
@@ -82,9 +85,11 @@ enum XPathAxis: String {
 enum XPathNodeTest {
     case node, text, comment
     case instruction(XPathName?)
-    /// Any node of the axis's principal type, or only those with a namespace or a name. The namespace `nil` means no namespace.
+    /// Any node of the axis's principal type: attribute, namespace or element.
     case any
+    /// A node of the principal type in a namespace.
     case anyIn(XPathName)
+    /// A node of the principal type with a name. If `namespace` is `nil`, the node isn't in a namespace.
     case named(XPathName, namespace: XPathName?)
 }
 

@@ -14,7 +14,7 @@ struct XPathReader {
         while isAtSpace { position += 1 }
     }
 
-    /// Reads a symbol and the white space before it, if it comes next.
+    /// Skips white space, and a symbol if it comes next. Returns whether the symbol came next.
     mutating func skip(_ symbol: StaticString) -> Bool {
         skipSpace()
         guard isNext(symbol) else { return false }
@@ -22,7 +22,7 @@ struct XPathReader {
         return true
     }
 
-    /// Returns whether a symbol comes next, immediately or after white space.
+    /// Returns whether a symbol comes next: immediately or, if `afterSpace` is true, after any white space.
     func isNext(_ symbol: StaticString, afterSpace: Bool = false) -> Bool {
         var start = position
         while afterSpace, start < bytes.count, bytes[start].isXMLSpace { start += 1 }
@@ -40,7 +40,7 @@ struct XPathReader {
         return nil
     }
 
-    /// Reads an operator that is a name, if it comes next.
+    /// Skips an operator that is a name, such as `and`, if it comes next. Returns whether it came next.
     mutating func skip(operator word: String) -> Bool {
         let start = position
         if name() == word { return true }
@@ -48,8 +48,8 @@ struct XPathReader {
         return false
     }
 
-    /// Reads a number, if one comes next: digits, optionally with a point and an exponent. libxml2 and most other
-    /// implementations accept exponents too.
+    /// Reads a number, if one comes next: digits, optionally with a point and an exponent. XPath 1.0 has no exponents,
+    /// but libxml2 and most other implementations accept them.
     mutating func number() -> Double? {
         skipSpace()
         let start = position

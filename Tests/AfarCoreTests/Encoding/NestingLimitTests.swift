@@ -34,8 +34,8 @@ import Testing
         }
     }
 
-    /// The smallest stack size of any thread. With a sanitizer, for which Tests/Sanitizers sets options, calls need
-    /// several times as much.
+    /// The smallest stack size of any thread. Under a sanitizer, the size is larger, because calls need several times
+    /// as much space. Tests/Sanitizers/run sets `LSAN_OPTIONS`.
     private static let smallStack = ProcessInfo.processInfo.environment["LSAN_OPTIONS"] == nil ? 512 * 1024 : 8 << 20
 
     /// Encodes a value on a small stack.

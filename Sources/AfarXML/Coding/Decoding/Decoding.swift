@@ -8,7 +8,8 @@ final class Decoding {
     let options: XMLDecoder
     /// Whether keys are the same as the names in the document.
     let usesDefaultKeys: Bool
-    /// Whether only keys and property wrappers specify placements.
+    /// Whether the placement strategy is `automatic`. Only keys and property wrappers can then specify other
+    /// placements.
     let placesAutomatically: Bool
     /// The document, which keeps the nodes alive.
     private let document: XML.Document
@@ -63,7 +64,7 @@ final class Decoding {
             ?? keyTypes.value(for: identifier) { type is any XMLCodingKey.Type }
     }
 
-    /// Returns the name in the document for a key, unless a closure converts the names.
+    /// Returns the name in the document for a key. If a closure converts names to keys, returns the key itself.
     func name(of key: some CodingKey) -> String {
         if usesDefaultKeys { return key.stringValue }
         let text = key.stringValue
@@ -83,14 +84,15 @@ final class Decoding {
         let choice = Choice(type: ObjectIdentifier(type), name: part.node.pointee.name)
         if let known = choices[choice] { return known }
         let probe = ChoiceProbe(part, self)
-        // The initializer is expected to throw, because the probe only checks the requested cases.
+        // The initializer is expected to throw, because the probe has no values. The probe only records whether the
+        // name is a case.
         _ = try? type.init(from: probe)
         choices[choice] = probe.isCase
         return probe.isCase
     }
 
-    /// Adds the location to an error of a value's own initializer. Errors that already include a location are returned
-    /// unchanged.
+    /// Adds the location to an error that a value's own initializer threw. Returns an error unchanged if it already
+    /// includes a location.
     func located(_ error: any Error, at part: NodePart) -> any Error {
         guard let error = error as? DecodingError, error.context.debugDescription != lastLocated else { return error }
         let located = "\(error.context.debugDescription) The element is \(part.location)."
@@ -98,7 +100,7 @@ final class Decoding {
         return error.described(as: located)
     }
 
-    /// Returns an error that includes its location.
+    /// Returns an error whose description includes the location of a part.
     func failure(
         _ description: String, at part: NodePart, _ make: (DecodingError.Context) -> DecodingError,
         _ codingPath: [any CodingKey]
@@ -142,13 +144,13 @@ extension Decoding {
         }
     }
 
-    /// Decodes a value that consists of a single piece of text. It isn't inlined because its caller is part of the recursion
-    /// and must have a small stack frame.
+    /// Decodes a value that consists of a single piece of text. This method isn't inlined, because its caller is part of the
+    /// recursion and must have a small stack frame.
     @inline(never)
     private func leaf<Value: Decodable>(
         _ type: Value.Type, _ kind: DecodedKind, _ part: NodePart, _ decoder: @autoclosure () -> ElementDecoder
     ) throws -> Value {
-        // For the values of long lists, comparing types is faster than a dynamic cast.
+        // Comparing types is faster than a dynamic cast. The difference matters for long lists.
         if type == String.self {
             if !part.isNil, !part.isList { return unsafeBitCast(part.text, to: type) }
         } else if type == Int.self {

@@ -34,7 +34,7 @@ struct KeyedElements<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
         guard let part = part(of: type, key) else { return nil }
         if part.isNilForOptional {
-            // If the list has more elements, only the first element is nil, not the entire list.
+            // If the part is a list with more elements, only its first element is nil, and not the entire list.
             guard case .list = element.decoding.kind(of: type), part.hasLaterSiblingWithSameName else { return nil }
         }
         return try element.decoding.value(type, at: part, inside: element, key: key)
@@ -75,7 +75,7 @@ struct KeyedElements<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     // MARK: Common field types
     //
-    // The following methods avoid the generic method, which must determine the type.
+    // The following methods are faster than the generic method, which must first look up how to decode the type.
 
     func decode(_ type: String.Type, forKey key: Key) throws -> String {
         guard let part = find(key), !part.isNil, !part.isList else { return try decodeOther(type, key) }
@@ -109,7 +109,8 @@ struct KeyedElements<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return value
     }
 
-    /// Decodes through the generic path, which throws the specific error.
+    /// Decodes a value again with the generic code, after one of the methods above has failed. The generic code throws
+    /// an error that describes the problem.
     @inline(never)
     private func decodeOther<Value: Decodable>(_ type: Value.Type, _ key: Key) throws -> Value {
         guard let part = find(key) else { throw element.missing(key) }
@@ -120,8 +121,8 @@ struct KeyedElements<Key: CodingKey>: KeyedDecodingContainerProtocol {
 // MARK: Choices
 
 extension KeyedElements {
-    /// Returns the first child that is a case of an enum. If the key specifies its own placement, the case is inside
-    /// the key's element.
+    /// Returns the first child that is a case of an enum. If the key has a placement, returns the part at that
+    /// placement, which contains the case.
     private func find(_ key: Key, isChoice type: any Decodable.Type) -> NodePart? {
         let placement = element.placement(of: key)
         guard placement.kind == .automatic else { return find(key, placement) }
@@ -136,7 +137,8 @@ extension KeyedElements {
     }
 }
 
-// The protocol's default implementations perform three lookups per value and throw an error for 128-bit integers.
+// These methods replace the protocol's default implementations, which perform three lookups per value and throw an
+// error for 128-bit integers.
 
 extension KeyedElements {
     func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try decodeScalar(key) }

@@ -1,7 +1,7 @@
 import CLibxml2
 
 extension ElementDecoder {
-    /// Returns the part for a key's value, or `nil` if the document has none.
+    /// Returns the part for a key's value, or `nil` if the value is missing.
     ///
     /// - Parameter placement: The placement that the value's type specifies. It overrides the key's placement.
     @inline(__always)
@@ -13,7 +13,7 @@ extension ElementDecoder {
     }
 
     private func name(of key: some CodingKey) -> String {
-        // Keys of dictionaries are unmodified names.
+        // The keys of dictionaries are the names of nodes without conversion.
         if let index, index.nodes[key.stringValue] != nil { return key.stringValue }
         return decoding.name(of: key)
     }
@@ -151,7 +151,8 @@ extension ElementDecoder {
 // MARK: Keys
 
 extension ElementDecoder {
-    /// The unique keys of the children and attributes. They include the text's key if the text isn't only white space.
+    /// The unique keys of the children and attributes, and the key `#text` if the element has text other than white
+    /// space.
     var keys: [String] {
         if case .choice = part.role { return [ownKey] }
         guard part.isElement else { return [NodePart.textKey] }
@@ -161,7 +162,7 @@ extension ElementDecoder {
         return hasText && index.nodes[NodePart.textKey] == nil ? index.keys + [NodePart.textKey] : index.keys
     }
 
-    /// The index, if it exists or is required.
+    /// The index, if it exists. Creates the index if a closure converts the keys.
     private var currentIndex: NodeIndex? {
         if let index { return index }
         guard decoding.hasCustomKeys, part.isElement else { return nil }
@@ -178,8 +179,8 @@ extension ElementDecoder {
 
 /// An index of an element's children and attributes by key.
 ///
-/// It is created if all keys are requested, for example by a dictionary, because it makes each lookup fast. It is also created
-/// if a closure converts the keys.
+/// A decoder creates the index when all keys are requested, for example by a dictionary, because the index makes the lookups
+/// that follow fast. If a closure converts the keys, the decoder creates the index at the first lookup.
 struct NodeIndex {
     /// The keys in document order.
     private(set) var keys: [String] = []
@@ -223,7 +224,8 @@ extension Decoding {
         return convert(codingPath() + [XMLKey(stringValue: name)]).stringValue
     }
 
-    /// Creates a key from a name or, if the strategy requires it, from the name in camel case.
+    /// Creates a key from a name. If the type has no such key and the strategy converts names, creates the key from the
+    /// name in camel case.
     func key<Key: CodingKey>(_ type: Key.Type, for name: String) -> Key? {
         Key(stringValue: name)
             ?? {
@@ -235,12 +237,13 @@ extension Decoding {
             }()
     }
 
-    /// Returns the part for an enum's value at a child or text, or `nil` if the node is white space or not a case.
+    /// Returns the part from which a value of an enum is decoded. Returns `nil` if the node isn't a case of the enum,
+    /// or is only white space.
     func choice(at node: xmlNodePtr, of type: any Decodable.Type) -> NodePart? {
         switch node.pointee.type {
         case XML_ELEMENT_NODE: break
         case XML_TEXT_NODE, XML_CDATA_SECTION_NODE:
-            // Only the first node of a run counts. A run can contain comments.
+            // Text with comments in between is one run, and only the run's first node represents it.
             var before = node.pointee.prev
             while let other = before, other.pointee.type == XML_COMMENT_NODE || other.pointee.type == XML_PI_NODE {
                 before = other.pointee.prev
@@ -264,7 +267,8 @@ extension String {
     }
 }
 
-/// A decoder that determines whether a name is a case of an enum. The enum requests a container with its coding keys.
+/// A decoder that determines whether a name is a case of an enum. The enum's initializer requests a container with its
+/// coding keys, and the probe checks whether the name is one of these keys.
 struct ChoiceProbe: Decoder {
     private let part: NodePart
     private let decoding: Decoding

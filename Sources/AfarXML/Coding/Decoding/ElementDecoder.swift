@@ -1,21 +1,22 @@
 import CLibxml2
 
-/// The decoder of one part. It is also the part's single-value container, and it stores the state of the part's keyed
-/// container.
+/// The `Decoder` for one part of a document, such as an element or an attribute (``NodePart``). It is also the part's
+/// single-value container, and it stores the state of the part's keyed container.
 ///
-/// Decoders are linked to their parents, so coding paths are only created on demand.
+/// Each decoder stores its key and its parent, so a coding path is created only when it is needed.
 final class ElementDecoder: Decoder {
     let decoding: Decoding
     let part: NodePart
     let parent: ElementDecoder?
     let key: (any CodingKey)?
-    /// The position at which the last lookup ended. In most documents, the element of the next key follows.
+    /// The node at which the last lookup ended. The next lookup starts there, because in most documents the element of
+    /// the next key follows.
     var cursor: xmlNodePtr?
     /// A set of bits for the names of the nodes before the cursor.
     var passedNames: UInt64 = 0
     /// The index of children and attributes by key, if it has been created.
     var index: NodeIndex?
-    /// The number of elements of the list, once counted.
+    /// The number of elements of the list, if they have been counted.
     var listCount: Int?
     private var joinedText: UnsafeMutableBufferPointer<UInt8>?
 
@@ -73,7 +74,7 @@ final class ElementDecoder: Decoder {
 
     func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
 
-    /// Returns the elements of a list from the index, if it exists.
+    /// Returns the elements of a list from the index, or `nil` without an index.
     func indexedElements(withSameNameAs node: xmlNodePtr, _ key: (any CodingKey)?) -> [xmlNodePtr]? {
         guard let index, let key else { return nil }
         return (index.nodes[key.stringValue] ?? index.nodes[decoding.name(of: key)])?.filter {
@@ -81,8 +82,8 @@ final class ElementDecoder: Decoder {
         }
     }
 
-    /// Returns the decoder for a type at this part. For an enum, the decoder refers to the element's name instead of
-    /// its content.
+    /// Returns the decoder for a kind of type at this part. For an ``XMLChoice``, the decoder's part is the element's
+    /// name instead of its content.
     @inline(never)
     func adjusted(to kind: DecodedKind) -> ElementDecoder {
         guard case .item = part.role else { return self }
@@ -98,8 +99,8 @@ final class ElementDecoder: Decoder {
     /// The part for a missing value.
     var absentPart: NodePart { NodePart(part.node, .absent) }
 
-    /// Returns the part for types that can decode a missing value: a list or a property wrapper. The list is then
-    /// empty. A property wrapper can contain a list.
+    /// Returns the part for a missing value, or `nil` if this kind of type can't be decoded from a missing value. A
+    /// list can: the result is an empty list. A property wrapper can too, because its value can be a list.
     func absentPart(for kind: DecodedKind) -> NodePart? {
         switch kind {
         case .list, .placed: absentPart

@@ -3,8 +3,8 @@ import Foundation
 
 /// A part of the document from which a value is decoded.
 struct NodePart {
-    /// An element, an attribute, or the first node of a run of text. libxml2's attributes have the same layout as its
-    /// nodes up to the namespace.
+    /// An element, an attribute, or the first node of a run of text. libxml2's structure for attributes has the same
+    /// layout as its structure for nodes, up to the namespace.
     let node: xmlNodePtr
     let role: Role
 
@@ -19,15 +19,16 @@ struct NodePart {
         case value
         /// The node. For a list, its children.
         case item
-        /// Like `item`, but the key `_0` also refers to the node: the content of an enum's case.
+        /// The content of an enum's case. Like `item`, but the key `_0` refers to the whole content.
         case content
-        /// The text of the element, without that of nested elements.
+        /// The text of the element, without the text of nested elements.
         case ownText
-        /// The run of text that begins with this text node and ends before the next node that isn't text.
+        /// The run of text that begins with this text node and ends before the next element. Comments in the run are
+        /// skipped.
         case run
         /// A word of the node's text.
         case word(UnsafeBufferPointer<UInt8>)
-        /// The name of the node, which is the only key.
+        /// The node as a case of an enum: a container with a single key, the name of the node.
         case choice
         /// For a list, the children that are cases of an enum.
         case choices(any Decodable.Type)
@@ -72,7 +73,8 @@ extension NodePart {
 }
 
 extension NodePart {
-    /// Whether the part is nil for an optional value. An element's own text is also nil if the element contains no text.
+    /// Whether an optional value at this part is nil. For an element's own text, the value is nil if the element contains no
+    /// text.
     var isNilForOptional: Bool {
         guard case .ownText = role else { return isNil }
         var next = node.pointee.children
@@ -110,7 +112,8 @@ extension NodePart {
         }
     }
 
-    /// Returns a value from the text, or `nil` if the format doesn't match or the node contains elements.
+    /// Returns the value of the text, or `nil` if the text doesn't have the type's format or the node contains
+    /// elements.
     @inline(__always)
     func scalar<Value: XMLScalar>(_ type: Value.Type) -> Value? {
         withTrimmedText { Value(xml: $0) }
@@ -132,7 +135,8 @@ extension NodePart {
         return withOwnText { text, isAlone in isAlone ? work(text.trimmed) : nil }
     }
 
-    /// Calls a closure with the text directly inside the node and a Boolean value that indicates whether the node contains no elements.
+    /// Calls a closure with the text that is directly inside the node. The closure's second argument is true if the node
+    /// contains no elements, or if the role doesn't include them.
     func withOwnText<Result>(_ work: (UnsafeBufferPointer<UInt8>, _ isAlone: Bool) -> Result) -> Result {
         if case .word(let word) = role { return work(word, true) }
         var joined: [UInt8] = []
@@ -205,8 +209,8 @@ extension NodePart {
 
 // MARK: - Node names
 
-/// Properties of nodes that are read frequently. This extends the pointer, because libxml2's attributes are shorter than its nodes, so
-/// copying an attribute as a node would read out of bounds.
+/// Properties of nodes. They extend the pointer instead of `xmlNode`, because libxml2's structure for attributes is shorter
+/// than its structure for nodes. Copying an attribute as a node would read out of bounds.
 extension UnsafeMutablePointer<xmlNode> {
     var isText: Bool { pointee.type == XML_TEXT_NODE || pointee.type == XML_CDATA_SECTION_NODE }
 
@@ -219,8 +223,8 @@ extension UnsafeMutablePointer<xmlNode> {
         return name[other.count] == 0
     }
 
-    /// One of 64 bits, chosen by the first characters of the name. The name's address isn't used because equal names
-    /// can have different addresses in elements of a stream.
+    /// One of 64 bits, chosen by the first two characters of the name. The name's address isn't used, because equal
+    /// names can have different addresses in elements of a stream.
     @inline(__always)
     var nameBit: UInt64 {
         guard let name = pointee.name, name[0] != 0 else { return 1 }

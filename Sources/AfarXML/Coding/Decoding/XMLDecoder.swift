@@ -12,8 +12,8 @@ public import Foundation
 ///   children, the array is empty. A top-level or nested array consists of all children of its element, regardless of
 ///   their names.
 /// - A value is nil if its element is missing or has `xsi:nil="true"`. `<x/>` is empty text.
-/// - The key `#text` is an element's own text. A `String` is all text in an element, including that of nested elements
-///   and CDATA, without comments. White space is preserved in strings and trimmed from other values.
+/// - The key `#text` is an element's own text. A `String` is all text in an element, including the text of nested
+///   elements and CDATA sections, but not comments. White space is preserved in strings and trimmed from other values.
 /// - An enum with associated values is an element that contains the element of its case. See ``XMLChoice``.
 /// - The values that a superclass decodes with `superDecoder()` are in the same element as those of the subclass.
 ///
@@ -59,9 +59,9 @@ public struct XMLDecoder: Sendable {
     ///   - type: The type to decode.
     ///   - data: The bytes of the document.
     ///   - contentType: The `Content-Type` of the bytes, if any. Its charset overrides the document's own declaration.
-    /// - Throws: `DecodingError` with the path and the line. If the document isn't well-formed or exceeds a limit, it
-    ///   is `DecodingError.dataCorrupted` with an underlying ``XML/Error``. Also throws the errors of the value's own
-    ///   initializer.
+    /// - Throws: `DecodingError` with the path and the line, or an error of the value's own initializer. If the
+    ///   document isn't well-formed or exceeds a limit, the error is `DecodingError.dataCorrupted` with an underlying
+    ///   ``XML/Error``.
     public func decode<Value: Decodable>(
         _ type: Value.Type, from data: Data, contentType: String?
     ) throws -> Value {

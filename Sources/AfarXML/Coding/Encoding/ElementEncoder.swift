@@ -18,11 +18,11 @@ final class ElementEncoder: Encoder {
     }
 
     enum ListForm {
-        /// The elements of the list have the list's name.
+        /// Each item of the list is an element with the list's name.
         case repeated
-        /// An element contains the elements of the list.
+        /// An element with the list's name contains an element for each item.
         case wrapped(items: String)
-        /// An element contains the elements of a list that is itself an element of a list.
+        /// The list is an item of another list. An element contains an element for each item.
         case item(items: String)
     }
 
@@ -53,7 +53,7 @@ final class ElementEncoder: Encoder {
 
     func singleValueContainer() -> any SingleValueEncodingContainer { self }
 
-    /// Adds the element even if it is empty.
+    /// Adds an empty element if nothing was encoded.
     func finish() {
         if !hasContent, case .element = target { _ = element }
     }
@@ -146,7 +146,7 @@ extension ElementEncoder: SingleValueEncodingContainer {
 
 // MARK: - Keyed values
 
-// Generic methods also serve primitive types, except for encodeIfPresent and 128-bit integers.
+// The generic methods below encode primitive types too, except for encodeIfPresent and 128-bit integers.
 
 /// A keyed container that writes the children and attributes of an element.
 struct KeyedOutput<Key: CodingKey>: KeyedEncodingContainerProtocol {
@@ -159,7 +159,7 @@ struct KeyedOutput<Key: CodingKey>: KeyedEncodingContainerProtocol {
         case element
         /// The content of an enum's case. The key `_0` refers to the entire content.
         case content
-        /// The content of an enum's case that is text.
+        /// The content of an enum's case that represents text.
         case text
     }
 
@@ -228,7 +228,8 @@ struct KeyedOutput<Key: CodingKey>: KeyedEncodingContainerProtocol {
     }
 }
 
-// The default implementations omit nil regardless of nilEncodingStrategy, and take precedence over a generic method.
+// These methods replace the protocol's default implementations, which omit nil regardless of nilEncodingStrategy. A
+// generic method can't replace them, because the default implementations take precedence over it.
 
 extension KeyedOutput {
     /// Writes a value. For nil, follows `nilEncodingStrategy`.

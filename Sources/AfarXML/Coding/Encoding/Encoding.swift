@@ -5,12 +5,13 @@ import Foundation
 final class Encoding {
     let options: XMLEncoder
     var namespaces: OutputNamespaces
-    /// The error of a method that can't throw. It is thrown at the next opportunity.
+    /// The first error in a method that can't throw. The next method that can throw throws this error.
     private var failure: EncodingError?
     private var stack = StackSpace()
     private var validNames: Set<String> = []
 
-    /// The parser's limit, so that documents can be read back.
+    /// The maximum nesting depth of elements. It is the parser's default limit, so every encoded document can be
+    /// parsed.
     static let maximumDepth = XML.ParsingOptions().maximumDepth
 
     init(_ options: XMLEncoder) throws {
@@ -52,8 +53,8 @@ final class Encoding {
         try check()
     }
 
-    /// Encodes a value that consists of a single piece of text. Returns `false` if the value must encode itself. It isn't
-    /// inlined because its caller is part of the recursion and must have a small stack frame.
+    /// Encodes a value that consists of a single piece of text. Returns `false` if the value must encode itself. This method
+    /// isn't inlined, because its caller is part of the recursion and must have a small stack frame.
     @inline(never)
     private func writeLeaf(_ value: some Encodable, _ encoder: ElementEncoder) throws -> Bool {
         if let text = try text(of: value, encoder) {
@@ -118,7 +119,7 @@ final class Encoding {
 }
 
 extension Encoding {
-    /// Returns a new element and adds it to its parent unless its name or depth is invalid.
+    /// Returns a new element. Adds the element to its parent unless the element's name or depth is invalid.
     func element(
         _ name: String, _ namespace: String?, in parent: OutputElement?, codingPath: [any CodingKey]
     ) -> OutputElement {

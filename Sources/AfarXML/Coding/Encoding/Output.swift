@@ -34,7 +34,7 @@ final class OutputElement {
         content.append(part)
     }
 
-    /// Sets an attribute. Returns `false` if it already exists.
+    /// Sets an attribute. Returns `false` if the attribute already exists.
     func set(_ name: String, to value: Value) -> Bool {
         guard attributeNames.insert(name).inserted else { return false }
         attributes.append((name, value))
@@ -212,9 +212,9 @@ struct OutputWriter {
 
     private mutating func append(_ text: String) { bytes.append(contentsOf: text.utf8) }
 
-    /// Escapes text. Parsers normalize line ends and tabs in attributes to spaces (XML 1.0, section 3.3.3). They
-    /// normalize all other line ends to line feeds (section 2.11). Character references aren't normalized. `>` is
-    /// escaped because of `]]>`.
+    /// Escapes text. Characters that parsers would change are written as character references: parsers convert line
+    /// ends and tabs in attributes to spaces (XML 1.0, section 3.3.3), and all other line ends to line feeds (section
+    /// 2.11). `>` is escaped, because text can't contain `]]>`.
     private mutating func escape(_ text: String, isAttribute: Bool) {
         for byte in text.utf8 {
             switch byte {

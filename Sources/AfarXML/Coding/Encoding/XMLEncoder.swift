@@ -16,8 +16,8 @@ public import Foundation
 /// The document is encoded in UTF-8 and declares that encoding. Elements are in the order in which values are encoded.
 /// Numbers, Boolean values and dates have the formats of XML Schema.
 public struct XMLEncoder: Sendable {
-    /// The name of the outermost element. The default, `nil`, uses the name of the value's type. If that isn't a valid XML
-    /// name, as for a dictionary, the name is `root`. An ``XMLChoice`` uses the name of its case.
+    /// The name of the outermost element. The default, `nil`, uses the name of the value's type. If the type's name isn't a
+    /// valid XML name, as for a dictionary, the element's name is `root`. An ``XMLChoice`` uses the name of its case.
     public var rootName: String?
     /// The namespace URI of the outermost element. The default, `nil`, uses the default namespace, if any.
     public var rootNamespace: String?
@@ -71,8 +71,8 @@ public struct XMLEncoder: Sendable {
     /// Returns the value as a UTF-8 document.
     ///
     /// - Throws: `EncodingError.invalidValue` if a name isn't valid in XML, XML 1.0 can't represent a character, an
-    ///   attribute isn't text, or values are nested more than 256 levels deep. Also throws the errors of the value and
-    ///   of a strategy's closure.
+    ///   attribute's value isn't text, or elements are nested more than 256 levels deep. Also throws the errors of the
+    ///   value and of a strategy's closure.
     public func encode<Value: Encodable>(_ value: Value) throws -> Data {
         Data(try bytes(of: value))
     }

@@ -26,7 +26,8 @@ enum XMLDateTime {
         return Date(timeIntervalSinceReferenceDate: Double(seconds - zone - secondsTo2001) + fraction)
     }
 
-    /// Returns a date in UTC. It has as many fractional digits as are needed to parse the same date again, up to nine.
+    /// Returns the text of a date, in UTC, or `nil` if the date isn't finite or its year has more than nine digits. The
+    /// seconds have as many fractional digits as are needed to parse the same date again, up to nine.
     static func text(_ date: Date) -> String? {
         let interval = date.timeIntervalSinceReferenceDate
         // Limit the year to nine digits.
@@ -77,7 +78,8 @@ extension XMLDateTime {
         }
     }
 
-    /// Returns the days since 1970. Years begin in March so that the leap day is last, and 400 years have 146,097 days.
+    /// Returns the days since 1970. In the calculation, years begin in March, so the leap day is the last day of a
+    /// year. 400 years have 146,097 days.
     private static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
         let marchYear = month > 2 ? year : year - 1
         let era = floorDivide(marchYear, 400)
@@ -118,7 +120,8 @@ private struct DateReader {
         return true
     }
 
-    /// Parses all digits that follow. Returns `nil` if their number is out of range.
+    /// Parses the digits that follow, up to the maximum count. Returns `nil` if there are fewer digits than the minimum
+    /// count.
     mutating func number(_ count: ClosedRange<Int>) -> Int? {
         let start = index
         var value = 0
@@ -141,7 +144,7 @@ private struct DateReader {
             var scale = 1.0
             let start = index
             while index < text.count, case let digit = text[index] &- UInt8(ascii: "0"), digit < 10 {
-                // `Date` isn't more precise than 12 digits.
+                // More than 12 digits exceed the precision of `Date`.
                 if index - start < 12 {
                     scale *= 10
                     fraction = fraction * 10 + Double(digit)

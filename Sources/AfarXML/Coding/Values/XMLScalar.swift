@@ -35,7 +35,7 @@ extension Decimal: XMLScalar {
     static var expectation: String { "a decimal number" }
 
     init?(xml text: UnsafeBufferPointer<UInt8>) {
-        // Foundation ignores trailing text that it can't parse.
+        // Check the whole text first, because Foundation ignores trailing text that it can't parse.
         guard let digits = XMLNumber(text), let value = Decimal(string: digits.description), value.isFinite else {
             return nil
         }
@@ -165,7 +165,7 @@ extension XMLScalar where Self: BinaryFloatingPoint & LosslessStringConvertible 
 struct XMLNumber {
     private let text: UnsafeBufferPointer<UInt8>
     private let isNegative: Bool
-    /// The digits as an integer, as long as they fit.
+    /// The digits as an integer. If there are too many digits, the value is wrong and isn't used.
     private var digits: UInt64 = 0
     private var digitCount = 0
     /// The power of ten by which to multiply `digits`.
@@ -198,8 +198,8 @@ struct XMLNumber {
         exponent = exponent.addingReportingOverflow(power).partialValue
     }
 
-    /// The number, if one multiplication or division yields it exactly. That is the case if a `Double` can represent
-    /// both the digits and the power of ten.
+    /// The number, if a single multiplication or division yields it exactly. This requires that a `Double` can
+    /// represent both the digits and the power of ten.
     var double: Double? {
         guard digitCount <= 18, digits <= 1 << 53, exponent >= -22, exponent <= 22 else { return nil }
         let magnitude =
