@@ -52,7 +52,7 @@ public final class CurlTransport: CallbackTransport {
         if hop.exchange.request.scheme == "https" {
             do throws(Fault) { try tls.check() } catch { throw hop.failure(error) }
         }
-        let plan = try RequestPlan(hop)
+        let plan = try TransferPlan(hop)
         guard let loop = try loops.loop(forHost: plan.host, url: hop.exchange.url) as? CurlLoop else {
             throw hop.failure(.outOfResources, "the transport could not start")
         }

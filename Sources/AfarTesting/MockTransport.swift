@@ -101,6 +101,9 @@ public struct MockRequest: Sendable {
     /// The URL as a string.
     public var url: String { exchange.url }
 
+    /// The path and query of the URL, as in a request line.
+    public var target: String { exchange.request.path ?? "/" }
+
     /// The path of the URL, without the query.
     public var path: String {
         String(target.prefix { $0 != "?" })
@@ -117,5 +120,4 @@ public struct MockRequest: Sendable {
     /// Returns the value of the header field with the given case-insensitive name, or `nil` if the request lacks it.
     public subscript(name: String) -> String? { HTTPField.Name(name).flatMap { fields[$0] } }
 
-    private var target: String { exchange.request.path ?? "/" }
 }

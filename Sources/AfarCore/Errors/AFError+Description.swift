@@ -58,7 +58,7 @@ extension AFError: LocalizedError, CustomStringConvertible, CustomDebugStringCon
         case .sessionInvalidated(let error):
             "The session was invalidated: \(error?.cause ?? "intentionally, without an error.")"
         case .sessionTaskFailed(let error):
-            "The exchange with the server failed: \(error.cause)"
+            "The request failed: \(error.cause)"
         case .urlRequestValidationFailed(let reason):
             "The request is invalid and was not sent: \(reason)"
         }
@@ -235,10 +235,8 @@ extension AFError.ResponseSerializationFailureReason: CustomStringConvertible {
             case .stringSerializationFailed(let encoding): "Its body is not valid text in the encoding \(encoding)."
             case .jsonSerializationFailed(let error): "Its body is not JSON: \(error.cause)"
             case .decodingFailed(let error): "Its body does not match the requested type: \(error.cause)"
-            case .customSerializationFailed(let error as any TextEncodingError):
-                "Its body could not be decoded as text: \(error.cause)"
-            case .customSerializationFailed(let error as any PropertyListFormatError):
-                "Its body is not a property list: \(error.cause)"
+            case .customSerializationFailed(let error as any BodyFormatError):
+                "\(type(of: error).problem): \(error.cause)"
             case .customSerializationFailed(let error): error.cause
             case .invalidEmptyResponse(let type):
                 "Its body is empty, and \(type) has no empty value. Use Empty, or conform \(type) to EmptyResponse."

@@ -78,7 +78,7 @@ extension AFError {
     public var failedStringEncoding: String.Encoding? {
         switch self {
         case .responseSerializationFailed(.stringSerializationFailed(let encoding)): encoding
-        case .responseSerializationFailed(.customSerializationFailed(let error as any TextEncodingError)):
+        case .responseSerializationFailed(.customSerializationFailed(let error as any BodyFormatError)):
             error.stringEncoding
         default: nil
         }
@@ -103,14 +103,13 @@ extension AFError {
     package static let resumeDataKey = "NSURLSessionDownloadTaskResumeData"
 }
 
-/// An error that names the encoding in which bytes are invalid.
-package protocol TextEncodingError: Error {
-    /// Foundation's name for the encoding, if it has one.
+/// An error of a serializer whose description explains what is wrong with a body.
+package protocol BodyFormatError: Error {
+    /// The beginning of a sentence that continues with the description, such as "Its body is not a property list".
+    static var problem: String { get }
+    /// The encoding in which bytes are invalid; nil for other problems, and if Foundation has no name for it.
     var stringEncoding: String.Encoding? { get }
 }
-
-/// An error whose description explains why a body isn't a property list.
-package protocol PropertyListFormatError: Error {}
 
 extension AFError.MultipartEncodingFailureReason {
     var url: URL? {

@@ -37,7 +37,7 @@ public indirect enum AFError: Error, Sendable {
     case sessionDeinitialized
     /// The session was invalidated, either because of an error or intentionally.
     case sessionInvalidated(error: (any Error)?)
-    /// The exchange with the server failed.
+    /// The transport or a stage failed.
     case sessionTaskFailed(error: any Error)
     /// The request wasn't sent, because it has a body that its method doesn't allow.
     case urlRequestValidationFailed(reason: URLRequestValidationFailureReason)

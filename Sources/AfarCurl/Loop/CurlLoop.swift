@@ -249,7 +249,7 @@ final class CurlLoop: TransportLoop, @unchecked Sendable {
             return finish(transfer, code: CURLE_OUT_OF_MEMORY)
         }
         transfer.attempt = Transfer.Attempt(handle: handle, pool: pool)
-        transfer.attempt { () throws(Fault) in try transfer.configure(handle, pool: pool) }
+        transfer.recordingFault { () throws(Fault) in try transfer.configure(handle, pool: pool) }
         guard transfer.state.fault == nil else { return finish(transfer, code: CURLE_ABORTED_BY_CALLBACK) }
         guard pool.add(handle) == CURLM_OK else {
             transfer.state.fail(Fault(.outOfResources, "libcurl did not accept the transfer"))
@@ -274,7 +274,7 @@ final class CurlLoop: TransportLoop, @unchecked Sendable {
     /// Applies the decision about a response whose head has arrived.
     private func decided(_ transfer: Transfer, _ decision: HeadDecision) {
         guard transfer.state.phase != .finished else { return }
-        transfer.attempt { () throws(Fault) in try transfer.decide(decision) }
+        transfer.recordingFault { () throws(Fault) in try transfer.decide(decision) }
         if transfer.state.fault != nil {
             finish(transfer, code: CURLE_ABORTED_BY_CALLBACK)
         } else if transfer.isUndecided {
@@ -360,11 +360,11 @@ final class CurlLoop: TransportLoop, @unchecked Sendable {
     /// - Parameter isDone: Whether libcurl has finished the transfer. If not, the transfer is stopped, but its lookup continues.
     private func finish(_ transfer: Transfer, code: CURLcode, isDone: Bool = false) {
         let phase = transfer.phase
-        if code == CURLE_OK { transfer.attempt(transfer.deliverRefusal) }
+        if code == CURLE_OK { transfer.recordingFault(transfer.deliverRefusal) }
         if isDone, transfer.isUndecided, transfer.state.fault == nil {
             return storeResult(of: transfer, code: code, phase: phase)
         }
-        if code == CURLE_OK, transfer.state.fault == nil, !transfer.isDiscarded { transfer.attempt(transfer.checkBody) }
+        if code == CURLE_OK, transfer.state.fault == nil, !transfer.isDiscarded { transfer.recordingFault(transfer.checkBody) }
         guard transfer.state.finish() else { return }
         // Detach before calling the completion, because the next exchange can use the same control.
         transfer.exchange.control.attach(nil)

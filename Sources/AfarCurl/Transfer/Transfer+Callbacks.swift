@@ -67,7 +67,7 @@ extension Transfer {
         guard let handle = context.map({ EasyHandle.from($0) }) else { return failed }
         guard let transfer = handle.transfer else { return handle.discards(bytes.count) ? bytes.count : failed }
         guard transfer.state.fault == nil || !transfer.mustBeReadToItsEnd else { return bytes.count }
-        if let count = transfer.attempt({ () throws(Fault) in try receive(transfer) }) { return count }
+        if let count = transfer.recordingFault({ () throws(Fault) in try receive(transfer) }) { return count }
         guard transfer.mustBeReadToItsEnd else { return failed }
         transfer.post(.cancel)
         return bytes.count
@@ -81,7 +81,7 @@ extension Transfer {
                 { bytes, size, count, context in
                     guard let transfer = Transfer.from(context) else { return Int(CURL_READFUNC_ABORT) }
                     let buffer = UnsafeMutableRawBufferPointer(start: bytes, count: size * count)
-                    return transfer.attempt { () throws(Fault) in
+                    return transfer.recordingFault { () throws(Fault) in
                         try transfer.send(into: buffer) ?? Int(CURL_READFUNC_PAUSE)
                     } ?? Int(CURL_READFUNC_ABORT)
                 }, context), CURLOPT_READFUNCTION)

@@ -62,7 +62,7 @@ final class Transfer: LoopExchange, @unchecked Sendable {
     }
 
     let hop: Hop
-    let plan: RequestPlan
+    let plan: TransferPlan
     let loop: CurlLoop
     let observer: (any ExchangeObserver)?
     /// How libcurl authenticates the connection; nil if it doesn't.
@@ -100,7 +100,7 @@ final class Transfer: LoopExchange, @unchecked Sendable {
     /// When libcurl read the last bytes of the body from the feed.
     @exclusivity(unchecked) var bodyEnd: Date?
 
-    init(_ hop: Hop, _ plan: consuming RequestPlan, loop: CurlLoop) {
+    init(_ hop: Hop, _ plan: consuming TransferPlan, loop: CurlLoop) {
         (self.hop, self.loop) = (hop, loop)
         observer = hop.observer
         authentication = hop.connectionAuthentication

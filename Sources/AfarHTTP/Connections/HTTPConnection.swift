@@ -108,7 +108,7 @@ final class HTTPConnection: LoopSocket {
         guard !isClosed else { return }
         if let attempt { return attempt.proceed(on: self) }
         guard let exchange else { return checkIdle() }
-        exchange.attempt { () throws(Fault) in
+        exchange.recordingFault { () throws(Fault) in
             // Check this just before sending. Otherwise, an unsolicited response would be mistaken for this request's response.
             if isReused, exchange.isUnsent, exchange.canSend, !isUsable() {
                 return exchange.sending.mustSendAgain = true

@@ -203,7 +203,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
 
     private func sendAgain(_ exchange: HTTPExchange) {
         releaseConnection(of: exchange)
-        exchange.attempt { () throws(Fault) in try exchange.rewind() }
+        exchange.recordingFault { () throws(Fault) in try exchange.rewind() }
         guard exchange.state.fault == nil else { return finish(exchange) }
         noteDeadline(of: exchange)
         requestConnection(for: exchange, needsFresh: true)

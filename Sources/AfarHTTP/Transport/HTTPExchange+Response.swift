@@ -135,7 +135,7 @@ extension HTTPExchange {
         guard isUndecided else { return }
         state.isReceivingPaused = false
         engine.resumeCounting(connection)
-        attempt { () throws(Fault) in try apply(decision) }
+        recordingFault { () throws(Fault) in try apply(decision) }
         state.pauseDidChange(at: engine.loop.now)
     }
 

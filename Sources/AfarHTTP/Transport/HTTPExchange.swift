@@ -110,12 +110,12 @@ final class HTTPExchange: LoopExchange, @unchecked Sendable {
     func begin(on connection: HTTPConnection, at now: UInt64) {
         (self.connection, lastConnection) = (connection, connection)
         _ = state.connect(at: now)
-        if !hasOpenedBody { attempt(openBody) }
+        if !hasOpenedBody { recordingFault(openBody) }
         // The connection can have been opened after the start of the loop's turn.
         let opened = max(connection.times.connectEnd, connection.times.secureEnd)
         (sending.wasReused, sending.requestStart) = (connection.isReused, max(now, opened))
         if key.purpose == .otherProtocol {
-            attempt { () throws(Fault) in
+            recordingFault { () throws(Fault) in
                 try receive(ResponseHead(status: 200, httpVersion: "", url: hop.exchange.url))
             }
         }

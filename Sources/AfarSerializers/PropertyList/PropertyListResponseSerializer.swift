@@ -192,7 +192,7 @@ extension DownloadRequest {
 }
 
 /// The error for a property list that is rejected before it is read.
-public struct PropertyListError: PropertyListFormatError, LocalizedError, CustomStringConvertible, Sendable, Hashable {
+public struct PropertyListError: LocalizedError, CustomStringConvertible, Sendable, Hashable {
     /// The reason that a property list is rejected.
     public enum Reason: Sendable, Hashable {
         /// The format isn't recognized. The associated value is the beginning of the data.
@@ -243,4 +243,9 @@ public struct PropertyListError: PropertyListFormatError, LocalizedError, Custom
         @unknown default: "a property list in another format"
         }
     }
+}
+
+extension PropertyListError: BodyFormatError {
+    package static var problem: String { "Its body is not a property list" }
+    package var stringEncoding: String.Encoding? { nil }
 }

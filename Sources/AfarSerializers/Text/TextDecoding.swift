@@ -174,7 +174,8 @@ extension TextDecoding {
     }
 }
 
-extension TextDecodingError: TextEncodingError {
+extension TextDecodingError: BodyFormatError {
+    package static var problem: String { "Its body could not be decoded as text" }
     package var stringEncoding: String.Encoding? {
         if case .malformedBytes(let encoding, _) = reason { encoding.stringEncoding } else { nil }
     }

@@ -9,7 +9,7 @@ extension HopDriver {
     }
 
     /// The path of a hop through the stages.
-    struct Route {
+    struct HopPath {
         /// The number of stages that take part in most exchanges: redirects and cookies.
         private static let usualCount = 2
 
@@ -73,7 +73,7 @@ extension HopDriver {
     }
 
     struct State {
-        var route: Route
+        var path: HopPath
         var report = TransportReport()
         /// The index of the stage that followed the last redirect.
         private var redirectLevel = 0
@@ -98,7 +98,7 @@ extension HopDriver {
         /// The owner's continuation while it waits for an event.
         private var waiter: UnsafeContinuation<Void, Never>?
 
-        init(_ hop: Hop) { route = Route(hop) }
+        init(_ hop: Hop) { path = HopPath(hop) }
 
         mutating func note(_ head: ResponseHead) {
             if let lastHead { earlierHeads.append(lastHead) }
@@ -128,8 +128,8 @@ extension HopDriver {
 
         mutating func end() -> End {
             // Release the hop, which retains the driver.
-            defer { (route, events, hasEnded) = (Route(.none), [], true) }
-            return End(levels: route.levels, report: report.isEmpty ? nil : report, events: events)
+            defer { (path, events, hasEnded) = (HopPath(.none), [], true) }
+            return End(levels: path.levels, report: report.isEmpty ? nil : report, events: events)
         }
 
         // MARK: Events
@@ -181,7 +181,7 @@ extension HopDriver {
         /// Starts another hop at a stage.
         mutating func begin(_ next: Hop, at level: Int) -> [Level] {
             (lastHead, earlierHeads, reportedHead, holdsProgress, heldProgress) = (nil, [], nil, false, nil)
-            return route.begin(next, at: level)
+            return path.begin(next, at: level)
         }
     }
 }

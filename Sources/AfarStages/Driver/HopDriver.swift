@@ -85,27 +85,27 @@ package final class HopDriver: Sendable {
 
     /// Passes the hop to the stages that have not received it, then sends it.
     package func advance() {
-        var route = state.withLock { $0.route }
-        while let reply = route.callNext(stages) {
+        var path = state.withLock { $0.path }
+        while let reply = path.callNext(stages) {
             switch reply {
             case .now(.send): break
-            case .now(.change(let exchange)): route.change(to: exchange)
+            case .now(.change(let exchange)): path.change(to: exchange)
             case .now(let action):
-                state.withLock { $0.route = route }
+                state.withLock { $0.path = path }
                 return end(with: action)
             case .wait(let work):
-                route.hasBegun = true
-                state.withLock { $0.route = route }
+                path.hasBegun = true
+                state.withLock { $0.path = path }
                 return post(.run { [self] in resume(after: await work()) })
             }
         }
-        send(over: route)
+        send(over: path)
     }
 
     private func resume(after action: RequestAction) {
         switch action {
         case .send: break
-        case .change(let exchange): state.withLock { $0.route.change(to: exchange) }
+        case .change(let exchange): state.withLock { $0.path.change(to: exchange) }
         default: return end(with: action)
         }
         advance()
@@ -113,7 +113,7 @@ package final class HopDriver: Sendable {
 
     /// Ends a hop that a stage decided not to send. The result isn't passed to that stage or to the stages after it.
     private func end(with action: RequestAction) {
-        let count = state.withLock { $0.route.levels.count } - 1
+        let count = state.withLock { $0.path.levels.count } - 1
         switch action {
         case .send, .change: break
         case .answer(let response): take(response, before: count)
@@ -121,29 +121,29 @@ package final class HopDriver: Sendable {
         }
     }
 
-    /// Saves the route of a hop that isn't sent. The stages have begun, and must be notified when the hop ends.
-    private func note(_ route: Route) { state.withLock { $0.route = route } }
+    /// Saves the path of a hop that isn't sent. The stages have begun, and must be notified when the hop ends.
+    private func note(_ path: HopPath) { state.withLock { $0.path = path } }
 
-    private func send(over route: Route) {
-        let hop = route.hop
+    private func send(over path: HopPath) {
+        let hop = path.hop
         hop.send(
             decidingBy: { [self] head in decide(on: head) }, observedBy: observer.map { _ in self },
             running: { [self] work in post(.run(work)) })
-        if route.hasBegun, !hop.grantTimeLeft() {
-            note(route)
+        if path.hasBegun, !hop.grantTimeLeft() {
+            note(path)
             return complete(.failure(hop.timeout))
         }
         var prepared: (any PreparedExchange)?
         let transport = transport.sender(for: hop)
         if case .callback(let transport) = transport {
             do { prepared = try transport.prepare(hop) } catch {
-                note(route)
+                note(path)
                 return arrive(.failure(error))
             }
         }
         let isCancelled = state.withLock { state in
-            state.route = route
-            state.route.hasBegun = true
+            state.path = path
+            state.path.hasBegun = true
             // Don't store an exchange that won't start, because it indirectly retains the driver.
             if !state.isCancelled { state.running = prepared }
             return state.isCancelled
@@ -167,7 +167,7 @@ package final class HopDriver: Sendable {
     private func decide(on head: ResponseHead) -> HeadDecision {
         let levels = state.withLock { state in
             state.note(head)
-            return state.route.levels
+            return state.path.levels
         }
         return decide(on: head, by: levels[...])
     }
@@ -212,13 +212,13 @@ package final class HopDriver: Sendable {
     private func arrive(_ result: Result<TransportResponse, any Error>) {
         guard case .success(let response) = result else {
             if case .failure(let error) = result {
-                fail(with: error, before: state.withLock { $0.route.levels.count })
+                fail(with: error, before: state.withLock { $0.path.levels.count })
             }
             return
         }
         let isConnection = if case .connection = response.body { true } else { false }
         let (chosen, end, hop) = state.withLock { state -> ((ResponseAction, level: Int)?, End?, withoutHead: Hop?) in
-            guard isConnection || state.hasHead else { return (nil, nil, state.route.hop) }
+            guard isConnection || state.hasHead else { return (nil, nil, state.path.hop) }
             state.running = nil
             let chosen = state.action(for: response.head)
             return (chosen, chosen == nil ? state.end() : nil, nil)
@@ -235,7 +235,7 @@ package final class HopDriver: Sendable {
     private func perform(_ action: ResponseAction, of level: Int, replacing response: TransportResponse) {
         response.body.abandon()
         let isCancelled = state.withLock { state in
-            state.report.append(response.report.describing(state.route.hop, response.head))
+            state.report.append(response.report.describing(state.path.hop, response.head))
             return state.isCancelled
         }
         switch action {
@@ -243,11 +243,11 @@ package final class HopDriver: Sendable {
         case .replace(let other): take(other, before: level)
         case .fail(let error): complete(.failure(error))
         case .follow where isCancelled:
-            complete(.failure(state.withLock { $0.route.hop }.cancellation))
+            complete(.failure(state.withLock { $0.path.hop }.cancellation))
         case .follow(let exchange, let reason):
             let ended = state.withLock { state in
                 state.noteFollowing(reason, of: level)
-                return state.begin(Hop(exchange, after: state.route.levels[level].hop, because: reason), at: level)
+                return state.begin(Hop(exchange, after: state.path.levels[level].hop, because: reason), at: level)
             }
             for level in ended { level.run.ended(level.hop, with: nil) }
             switch reason {
@@ -264,7 +264,7 @@ package final class HopDriver: Sendable {
     private func take(_ response: TransportResponse, before level: Int) {
         let (levels, delivery) = state.withLock { state in
             state.note(response.head)
-            return (state.route.levels[..<level], state.route.hop.exchange.delivery)
+            return (state.path.levels[..<level], state.path.hop.exchange.delivery)
         }
         if observer != nil { exchangeDidReceiveHead(response.head) }
         let decision = decide(on: response.head, by: levels)
@@ -279,7 +279,7 @@ package final class HopDriver: Sendable {
         var error = error
         let levels = state.withLock { state in
             state.running = nil
-            return state.isCancelled ? [] : state.route.levels[..<level]
+            return state.isCancelled ? [] : state.path.levels[..<level]
         }
         for index in levels.indices.reversed() {
             switch levels[index].run.failed(error, of: levels[index].hop) {
@@ -307,8 +307,8 @@ package final class HopDriver: Sendable {
         case .again:
             let ended = state.withLock { state -> [Level]? in
                 guard !state.isCancelled else { return nil }
-                if let report { state.report.append(report.describing(state.route.hop, nil)) }
-                return state.begin(state.route.levels[level].hop, at: level)
+                if let report { state.report.append(report.describing(state.path.hop, nil)) }
+                return state.begin(state.path.levels[level].hop, at: level)
             }
             guard let ended else { return complete(.failure(error)) }
             for level in ended { level.run.ended(level.hop, with: .failure(error)) }
@@ -347,7 +347,7 @@ extension HopDriver: ExchangeObserver {
         let levels = state.withLock { state -> [Level]? in
             guard state.reportedHead !== head else { return nil }
             (state.holdsProgress, state.heldProgress) = (true, nil)
-            return state.route.levels
+            return state.path.levels
         }
         guard let levels, let observer else { return }
         let isHandledByStage = levels.contains { level in

@@ -94,9 +94,9 @@ extension LoopExchange {
         }
     }
 
-    /// Records a fault that a closure throws.
+    /// Calls a closure, and records the fault if it throws one.
     @discardableResult
-    package func attempt<Value>(_ body: () throws(Fault) -> Value) -> Value? {
+    package func recordingFault<Value>(_ body: () throws(Fault) -> Value) -> Value? {
         do {
             return try body()
         } catch {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import AfarCurl
 
-struct RequestPlanTests {
+struct TransferPlanTests {
     private func exchange(
         _ authority: String? = "host", path: String? = "/", scheme: String? = "http",
         _ method: HTTPRequest.Method = .get, fields: [(String, String)] = [], body: RequestBody = .none
@@ -18,7 +18,7 @@ struct RequestPlanTests {
         return Exchange(request: request, body: body)
     }
 
-    private func plan(_ exchange: Exchange) throws -> RequestPlan { try RequestPlan(Hop(exchange)) }
+    private func plan(_ exchange: Exchange) throws -> TransferPlan { try TransferPlan(Hop(exchange)) }
 
     private func defaults(_ pairs: [(String, String)]) -> DefaultFields {
         var fields = HTTPFields()

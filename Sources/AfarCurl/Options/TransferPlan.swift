@@ -4,7 +4,7 @@ import Foundation
 import HTTPTypes
 
 /// libcurl's input for one request. It is prepared on the caller's thread.
-struct RequestPlan {
+struct TransferPlan {
     let url: String
     let method: HTTPRequest.Method
     let headers: StringList
