@@ -364,7 +364,9 @@ final class CurlLoop: TransportLoop, @unchecked Sendable {
         if isDone, transfer.isUndecided, transfer.state.fault == nil {
             return storeResult(of: transfer, code: code, phase: phase)
         }
-        if code == CURLE_OK, transfer.state.fault == nil, !transfer.isDiscarded { transfer.recordingFault(transfer.checkBody) }
+        if code == CURLE_OK, transfer.state.fault == nil, !transfer.isDiscarded {
+            transfer.recordingFault(transfer.checkBody)
+        }
         guard transfer.state.finish() else { return }
         // Detach before calling the completion, because the next exchange can use the same control.
         transfer.exchange.control.attach(nil)
