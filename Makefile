@@ -51,7 +51,7 @@ BINARY = $(shell $(SWIFT) build $(OPTIONS) -c release --show-bin-path)/afar
 # The base path of the site that `make docs` builds.
 BASE ?= /
 
-.PHONY: help options run install test check nightly api-breakage fuzz sanitize sanitize-thread sanitize-address bench bench-serializers bench-images bench-stores bench-websockets autobahn newer-libcurl memcheck soak \
+.PHONY: help options run install test check nightly api-breakage fuzz sanitize sanitize-thread sanitize-address bench counts bench-serializers bench-images bench-stores bench-websockets autobahn newer-libcurl memcheck soak \
 	smoke docs lint format build-packages test-packages bench-packages
 
 help: ## Lists the targets.
@@ -104,6 +104,11 @@ sanitize-address: test-packages ## Runs all tests under the address and leak san
 bench: bench-packages ## Compares the speed with other clients and writes Docs/Performance.md (ARGS="--help" for options).
 	$(SWIFT) build --package-path Benchmarks -c release
 	@Benchmarks/.build/release/Bench $(ARGS)
+
+counts: bench-packages ## Counts instructions and allocations per request, and compares them with Benchmarks/counts.json (ARGS=--write).
+	$(call install,valgrind)
+	$(SWIFT) build --package-path Benchmarks -c release
+	@Benchmarks/.build/release/Bench --counts $(ARGS)
 
 bench-serializers: bench-packages ## Compares XML, text and JSON with libxml2 in C, XMLCoder, Foundation and CPython (ARGS="XML decode").
 	$(SWIFT) build --package-path Benchmarks -c release --product SerializerBench

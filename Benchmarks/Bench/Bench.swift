@@ -25,6 +25,7 @@ import Servers
         let site = try Site()
         Cleanup.shared.add(site.folder)
         let stage = try Stage(site: site, share: options.isQuick ? 0.25 : 1)
+        if options.checksCounts { return try checkCounts(on: stage, writesLimits: options.writesLimits) }
         let clients = try Client.available(folder: site.folder, named: options.clients)
         let machine = Machine(clients: clients)
         print(machine.lines.joined(separator: "\n"))
@@ -36,5 +37,16 @@ import Servers
             results.append(result)
         }
         if options.isWhole { try Documentation.write(results, machine) }
+    }
+
+    private static func checkCounts(on stage: Stage, writesLimits: Bool) throws {
+        guard let client = try Client.available(folder: URL(filePath: "/"), named: ["Afar"]).first else {
+            throw Failure("Afar's client is missing")
+        }
+        var counts: [String: Counts] = [:]
+        for workload in Workload.all where CountLimits.workloads.contains(workload.name) {
+            counts[workload.name] = try stage.counts(of: client, workload)
+        }
+        try CountLimits.check(counts, writesLimits: writesLimits)
     }
 }

@@ -5,7 +5,8 @@ struct Figures {
     let cpuSecondsPerRequest: Double
     let switchesPerRequest: Double
     let peakMegabytes: Double
-    var instructions: Double?
+    /// The counted work, if requested.
+    var counts: Counts?
 
     init(client: String, rounds: [Measured]) {
         self.client = client

@@ -12,7 +12,9 @@ struct Options {
           --clients NAMES   comma-separated clients: \(Client.names.joined(separator: ", "))
           --rounds N        number of rounds (default: 5, or 3 for large files); the table shows medians
           --quick           makes fewer requests and rounds; takes two minutes and is less precise
-          --instructions    also counts instructions per request with valgrind; takes minutes
+          --instructions    also counts instructions and allocations per request with valgrind; takes minutes
+          --counts          only counts them for Afar, and compares them with Benchmarks/counts.json
+          --write           with --counts, writes that file
 
         A full run, without any of the first four options, updates the tables and the chart in Docs. Go's client is
         included if go is installed, and AsyncHTTPClient after PEERS=1 make bench, which builds it.
@@ -23,6 +25,9 @@ struct Options {
     var rounds: Int?
     var isQuick = false
     var countsInstructions = false
+    /// Whether to compare Afar's counts with their limits instead of measuring clients.
+    var checksCounts = false
+    var writesLimits = false
     var asksForHelp = false
 
     /// Whether this is a full run: all workloads and clients, with the default number of rounds.
@@ -43,6 +48,8 @@ struct Options {
                 guard let rounds, rounds > 0 else { throw Failure("--rounds requires a positive number") }
             case "--quick": isQuick = true
             case "--instructions": countsInstructions = true
+            case "--counts": checksCounts = true
+            case "--write": writesLimits = true
             case "--help": asksForHelp = true
             default: throw Failure("unknown argument \(argument); see --help")
             }

@@ -33,7 +33,7 @@ struct Stage {
         }
         let figures = try zip(clients, measured).map { client, measured in
             var figures = Figures(client: client.name, rounds: measured)
-            if options.countsInstructions { figures.instructions = try instructions(client, workload, at: origin) }
+            if options.countsInstructions { figures.counts = try counts(of: client, workload, at: origin) }
             return figures
         }
         return WorkloadResult(workload: workload, figures: figures)
@@ -64,10 +64,12 @@ struct Stage {
         return measured
     }
 
-    /// Returns the number of instructions per request, as counted by callgrind.
-    ///
-    /// The difference between two runs of different length excludes the program's startup and shutdown.
-    private func instructions(_ client: Client, _ workload: Workload, at origin: String) throws -> Double? {
+    /// Returns the counts of a client for a workload.
+    func counts(of client: Client, _ workload: Workload) throws -> Counts? {
+        try counts(of: client, workload, at: origin(for: workload))
+    }
+
+    private func counts(of client: Client, _ workload: Workload, at origin: String) throws -> Counts? {
         guard workload.isCountable, client.runsUnderValgrind else { return nil }
         let valgrind = try Executable.find("valgrind")
         let few = max(200, 4 * workload.inFlight)
@@ -79,14 +81,9 @@ struct Stage {
                 ["--tool=callgrind", "--callgrind-out-file=\(file.path)", "--log-file=\(file.path).log"]
                     + [client.executable.path] + job.arguments,
                 environment: environment(of: client))
-            let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
-            let totals = lines.last { $0.hasPrefix("totals: ") } ?? ""
-            guard let count = Double(totals.dropFirst("totals: ".count)) else {
-                throw Failure("valgrind reported no instruction count")
-            }
-            return count
+            return try Counts(callgrindOutput: file)
         }
-        return (counts[1] - counts[0]) / Double(2 * few)
+        return Counts.perRequest(counts[0], counts[1], difference: 2 * few)
     }
 
     /// Returns a client's arguments and the expected result of one request. Removes the files of earlier rounds.

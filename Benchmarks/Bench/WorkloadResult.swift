@@ -21,15 +21,18 @@ struct WorkloadResult {
 
     var table: Table {
         let yardstick = figures.first { $0.client == Client.yardstick }
-        let counts = figures.contains { $0.instructions != nil }
+        let hasCounts = figures.contains { $0.counts != nil }
         var columns = ["client", workload.isBulk ? "MB/s" : "requests/s", "CPU \(cpuUnit)"]
-        if counts { columns.append("instructions") }
+        if hasCounts { columns += ["instructions", "allocations"] }
         if !workload.isBulk { columns.append("switches") }
         columns += ["peak MB", "rate ÷ libcurl's", "CPU ÷ libcurl's"]
         let rows = figures.map { figures in
             let rate = figures.requestsPerSecond * (workload.isBulk ? Double(Site.gibibyte) / 1e6 : 1)
             var row = [figures.client, rate.text(decimals: 0), cpu(figures).text(decimals: workload.isBulk ? 0 : 1)]
-            if counts { row.append(figures.instructions?.text(decimals: 0) ?? "–") }
+            if hasCounts {
+                row.append(figures.counts?.instructions.text(decimals: 0) ?? "–")
+                row.append(figures.counts?.allocations.text(decimals: 0) ?? "–")
+            }
             if !workload.isBulk { row.append(figures.switchesPerRequest.text(decimals: 1)) }
             row.append(figures.peakMegabytes.text(decimals: 0))
             guard let yardstick else { return row + ["–", "–"] }
