@@ -3,8 +3,8 @@ import Foundation
 extension Job {
     /// Warms up, measures, and prints the result as a line of JSON.
     ///
-    /// - Parameter perform: Makes one request and returns the value that the driver checks: the size of the body in
-    ///   bytes or, if the body is decoded, the field `answer`.
+    /// - Parameter perform: Makes one request and returns the value that Bench checks: the size of the body in bytes
+    ///   or, if the body is decoded, the field `answer`.
     public func measure(_ perform: @escaping @Sendable () async throws -> Int) async throws {
         _ = try await run(warmUp, perform)
         let start = Usage.now

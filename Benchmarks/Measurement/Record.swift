@@ -1,6 +1,6 @@
 /// The document of the JSON workload.
 public struct Record: Decodable, Sendable {
-    /// The value that the driver checks.
+    /// The value that Bench checks.
     public let answer: Int
     /// A name.
     public let name: String

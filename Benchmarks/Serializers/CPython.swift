@@ -1,6 +1,6 @@
 import Foundation
 
-/// CPython's `json` module, in a new process for each turn.
+/// CPython's `json` module, in a new process for each measurement.
 struct CPython {
     private let file: URL
     private let times: Int

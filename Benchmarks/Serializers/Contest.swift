@@ -6,7 +6,7 @@ struct Contest {
     let title: String
     /// The number of bytes to process.
     let bytes: Int
-    /// The implementations. The others are compared with the first one.
+    /// The implementations. All are compared with the first one.
     let entries: [Entry]
 
     struct Entry {
@@ -37,7 +37,8 @@ struct Contest {
         }
     }
 
-    /// Runs the entries in turns, so that background load affects all alike, and reports each entry's best turn.
+    /// Runs the entries in turn, several times, so that background load affects all entries alike. Reports each entry's
+    /// best time.
     func table(rounds: Int, of name: String?) -> Table {
         let entries = entries.filter { entry in name.map(entry.name.contains) ?? true }
         var best = entries.map { _ in Double.infinity }

@@ -1,11 +1,13 @@
 import Foundation
 import Measurement
 
-/// Compares serializers with other implementations of the same work, in turns within one run, and prints the results.
+/// Compares serializers with other implementations of the same work and prints the results. The implementations take
+/// turns.
 ///
 /// Arguments select comparisons by words of their titles (`SerializerBench XML decode`). `--rounds 20` sets the number
-/// of turns, of which the best counts. `--entry XMLDecoder` runs only that entry, for a profiler. `SerializerBench
-/// memory 1024` prints the peak memory while a stream of 1,024 MiB of XML is decoded.
+/// of turns, of which the best one counts. `--entry XMLDecoder` runs only implementations whose name contains this
+/// word, for a profiler. `SerializerBench memory 1024` prints the peak memory while a stream of 1,024 MiB of XML is
+/// decoded.
 @main struct SerializerBench {
     static func main() throws {
         var words = Array(CommandLine.arguments.dropFirst())

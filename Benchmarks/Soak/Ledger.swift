@@ -42,7 +42,7 @@ final class Ledger: Sendable {
             switch outcome {
             case .expected(let name): pages.expected[name, default: 0] += 1
             case .unexpected(let name):
-                // Messages can contain ports and times, so their number is limited.
+                // Messages can contain ports and times, so at most 20 are counted.
                 guard pages.unexpected[name] != nil || pages.unexpected.count < 20 else { return }
                 pages.unexpected[name, default: 0] += 1
             }
@@ -56,13 +56,13 @@ final class Ledger: Sendable {
 
     var total: Int { pages.withLock { $0.total } }
 
-    /// The number of expected completions per outcome, for both ways together.
+    /// The number of expected completions per outcome, as the sum over both ways.
     var expected: [String: Int] { pages.withLock { $0.expected } }
 
     /// The number of unexpected completions per outcome.
     var unexpected: [String: Int] { pages.withLock { $0.unexpected } }
 
-    /// Returns how many of the first requests didn't complete exactly once, with an example.
+    /// Returns the number of completions that are missing or repeated among the first requests, with an example.
     func irregular(among requests: Int) -> (count: Int, example: String)? {
         pages.withLock { pages in
             var count = 0

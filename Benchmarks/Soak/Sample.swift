@@ -34,7 +34,7 @@ struct Sample {
         defer { closedir(folder) }
         var count = 0
         while readdir(folder) != nil { count += 1 }
-        // Excludes `.`, `..` and the descriptor used for reading the folder.
+        // Excludes `.`, `..` and `folder`.
         return count - 3
     }
 

@@ -16,7 +16,7 @@ enum Table {
             "\(sample.residentBytes / 1024)", "\(sample.handles)", "\(sample.handlesMade)",
         ]
         print(cells.map(column).joined())
-        // Flushes standard output if it is a pipe.
+        // Output to a pipe is buffered.
         fflush(nil)
     }
 

@@ -17,7 +17,7 @@ extension Trial {
                 }
                 await request.observe(as: number, in: ledger) { (result: AFResult<Record>) in
                     switch result {
-                    // The first handler starts the request before the canceled task awaits it.
+                    // The handler starts the request before the canceled task awaits it.
                     case .success where moment != .beforeTheStart || byTask: .expected("too late, \(moment)")
                     case .success: .unexpected("succeeded although cancelled \(moment)")
                     case .failure(.explicitlyCancelled): .expected("cancelled \(moment)")

@@ -54,8 +54,8 @@ extension Trial {
 
     /// Checks the number of open descriptors.
     ///
-    /// The count may vary by the maximum number of idle connections, plus two that libcurl opens in each session. It
-    /// must be the same as before when all connections are closed.
+    /// With connections, the count may be higher by up to the maximum number of idle connections, plus two that libcurl
+    /// opens in each session. Without connections, the count at the end must be the same as early in the trial.
     private func checkDescriptors(_ samples: [Sample], before: Int, after: Int) -> Check {
         let most = samples.map(\.descriptors).max() ?? 0
         return Check(

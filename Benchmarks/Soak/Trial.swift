@@ -11,10 +11,10 @@ struct Trial: Sendable {
 
     /// The number of concurrent requests.
     static let inFlight = 64
-    /// The number of times the trial is paused for measuring.
+    /// The number of parts of the trial. It pauses after each part for measuring.
     static let laps = 200
 
-    /// Returns the numbers of the requests in a lap.
+    /// Returns the numbers of the requests in a part of the trial.
     func numbers(ofLap lap: Int) -> Range<Int> {
         requests * lap / Self.laps..<requests * (lap + 1) / Self.laps
     }

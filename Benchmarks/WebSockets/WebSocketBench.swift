@@ -7,10 +7,10 @@ import Servers
     import FoundationNetworking
 #endif
 
-/// Measures the number of messages per second to an echo server and back over one WebSocket, with Afar and with
-/// Python's aiohttp in turns.
+/// Measures how many messages per second an echo server returns over one WebSocket. Afar and Python's aiohttp take
+/// turns as the client.
 ///
-/// The server uses aiohttp in a separate process, and shares the machine's processors.
+/// The server uses aiohttp in a separate process, which shares the machine's processors with the client.
 @main struct WebSocketBench {
     private static let message = String(repeating: "x", count: 100)
     private static let count = 60_000

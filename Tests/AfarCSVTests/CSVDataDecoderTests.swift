@@ -256,7 +256,7 @@ import Testing
     }
 
     @Test func anInvalidRowCanBeSkipped() throws {
-        /// A list that drops the rows that can't be decoded.
+        /// A list that drops invalid rows.
         struct Lossy: Decodable {
             var people: [Person] = []
             init(from decoder: any Decoder) throws {
@@ -272,7 +272,7 @@ import Testing
 
     @Test func anInvalidRowCanBeDecodedAsAnotherType() throws {
         struct Skipped: Decodable {}
-        /// A list that skips the rows that can't be decoded and counts them.
+        /// A list that skips and counts invalid rows.
         struct Lossy<Element: Decodable>: Decodable {
             var elements: [Element] = []
             var errors = 0
@@ -365,7 +365,7 @@ import Testing
             var field: Field
             init(from decoder: any Decoder) throws {
                 let type: Field.Type = SubField.self
-                // The standard library wraps keyed containers and decodes the static type instead.
+                // The standard library's keyed containers would decode the static type.
                 var fields = try decoder.unkeyedContainer()
                 field = try fields.decode(type)
             }

@@ -87,7 +87,7 @@ import Testing
         #expect(
             try body([["#a", "#b", "c;d", "e'f", " g", "h,"]], .csv(format: format))
                 == "'#a';#b;'c;d';'e''f';' g';h,\r\n")
-        // Parsers skip empty lines, so a row with an empty field is quoted.
+        // The only field of a row is quoted if it's empty, because parsers skip empty lines.
         #expect(try body([String?.none, "a"], .csv(format: .rows)) == "\"\"\r\na\r\n")
     }
 
@@ -162,7 +162,7 @@ import Testing
         #expect(error([Labelled(superclass: { try $0.encodeNil() })]) == mixed)
         #expect(error([Labelled(superclass: { try $0.encode(["x", "y"]) })]) == mixed)
         #expect(error([Labelled(superclass: { try $0.encode(["b": "x"]) }, isListedFirst: true)]) == mixed)
-        // With this row first, the value of the next row has a column.
+        // The second row's value has no key, but would be in the column "b".
         let later = Labelled(superclass: { try $0.encode("x") })
         #expect(
             error([Labelled(superclass: { try $0.encode(["b": "y"]) }), later])
@@ -245,7 +245,7 @@ import Testing
     }
 }
 
-/// A value that encodes a key, and a custom value in place of a superclass.
+/// A value that encodes the key `a`. A closure then encodes a value with the encoder for a superclass.
 private struct Labelled: Encodable, Sendable {
     enum CodingKeys: CodingKey { case a }
     let superclass: @Sendable (inout any SingleValueEncodingContainer) throws -> Void

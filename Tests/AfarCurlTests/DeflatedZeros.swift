@@ -11,14 +11,14 @@ enum DeflatedZeros {
         bits.append(29, count: 5)
         bits.append(0, count: 5)
         bits.append(14, count: 4)
-        // The order is 16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1: 1 bit for 18, 2 bits for 2 and 1.
+        // Lengths for 16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1: 1 bit for 18, 2 bits for 2 and 1.
         for length: UInt32 in [0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 2] { bits.append(length, count: 3) }
         let (zeros, one, two): ([Bool], [Bool], [Bool]) = ([false], [true, false], [true, true])
         func skip(_ count: UInt32) {
             bits.append(code: zeros)
             bits.append(count - 11, count: 7)
         }
-        // The literal 0 and the end have 2 bits, the length 258 and the distance 1 have 1 bit.
+        // The literal 0 and the end have codes of 2 bits. The length 258 and the distance 1 have codes of 1 bit.
         bits.append(code: two)
         skip(138)
         skip(117)

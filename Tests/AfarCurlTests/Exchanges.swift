@@ -77,13 +77,13 @@ extension Transport {
     /// Performs an exchange and returns the collected body as text.
     func text(of exchange: Exchange) async throws -> String { try await send(exchange).text }
 
-    /// Returns when the transport's thread has processed everything that was pending. The thread checks all ready
-    /// sockets and messages before it completes the exchange that this method starts.
+    /// Returns when the transport's thread has processed everything that was pending. To detect this, the method sends
+    /// an exchange: the thread checks all ready sockets and messages before it completes that exchange.
     func catchUp() async throws {
         try await withServer { _ = try await send(Exchange($0.url("/get"))) }
     }
 
-    /// Returns when an idle timer that starts after this call would have fired.
+    /// Sends an exchange that never receives a response, and returns when its idle timeout has passed.
     func passIdleTimeout(of seconds: Double) async throws {
         try await withServer { server in
             let silence = Exchange(server.url("/delay/3600")).with { $0.idleTimeout = seconds }

@@ -24,8 +24,8 @@ final class TLSServer {
 
     /// Starts the server.
     ///
-    /// - Parameter answer: The raw response on the first connection. If `nil`, each connection receives a page about
-    ///   itself.
+    /// - Parameter answer: The raw response on the first connection. If `nil`, the server responds on each connection
+    ///   with a page that describes the connection.
     init(_ certificate: Certificate, arguments: [String] = [], answer: String? = nil) async throws {
         folder = FileManager.default.temporaryDirectory.appending(path: "tls-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -49,8 +49,8 @@ final class TLSServer {
         if let answer { try input.fileHandleForWriting.write(contentsOf: Data(answer.utf8)) }
     }
 
-    /// Returns the received request with details of its connection. Requires a server with an `answer`, and can be
-    /// called only once.
+    /// Returns the request that the server has received, with details of the connection. Call this method only once,
+    /// and only if the server has an `answer`.
     func request() async throws -> String {
         guard let text = await Self.output(upTo: "HTTP/1.1\r\n", "\r\n\r\n", from: output.fileHandleForReading) else {
             throw Failure(output: "no request arrived")

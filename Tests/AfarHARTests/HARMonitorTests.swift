@@ -7,7 +7,7 @@ import HTTPTypes
 import Testing
 
 @Suite struct HARMonitorTests {
-    /// The monitor receives the events of an attempt after the request has started the next one.
+    /// The monitor receives the events of the first attempt only after the second attempt has started.
     @Test func retriedAttemptsAreSeparateEntries() async throws {
         let monitor = HARMonitor()
         let mock = MockTransport(stubs: [Stub(.get, "/", .text("busy", status: 503), .text("ok"))])

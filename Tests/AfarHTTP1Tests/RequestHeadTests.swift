@@ -83,7 +83,7 @@ struct RequestHeadTests {
                 == "\(method.rawValue) /a?b HTTP/1.1\r\nHost: example.org\r\n\(line)\r\n")
     }
 
-    /// `HTTPRequest` replaces control characters with spaces and trims them at both ends.
+    /// `HTTPRequest` replaces control characters with spaces, and removes spaces at both ends.
     @Test(arguments: ["/a b", "/a\r\nX: 1", "/a\nb", "/a\0b", "/a\u{7F}b", ""]) func targetsThatEndTooEarly(
         path: String
     ) {

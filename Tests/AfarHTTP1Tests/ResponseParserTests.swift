@@ -5,8 +5,8 @@ import Testing
 
 @testable import AfarHTTP1
 
-/// Test cases for the parser, grouped by the sections of RFC 9112. Each case also runs split at every byte, and byte by
-/// byte.
+/// Test cases for the parser, grouped by the sections of RFC 9112. Each response is also parsed in two parts, for every
+/// position of the split, and byte by byte.
 struct ResponseParserTests {
     struct Case: CustomTestStringConvertible, Sendable {
         let section: String
@@ -494,7 +494,7 @@ struct ResponseParserTests {
         }
     }
 
-    /// The body was decoded elsewhere, and no line ends the trailer section.
+    /// The body was decoded elsewhere, and no empty line ends the trailer section.
     @Test func trailersWithoutTheirBody() throws {
         var parser = parserOfLaterVersions()
         let head = Array("HTTP/2 200\r\nA: b\r\n\r\n".utf8)

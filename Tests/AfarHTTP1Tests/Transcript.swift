@@ -58,7 +58,7 @@ struct Transcript {
                 add(event, UnsafeRawBufferPointer(start: nil, count: 0))
             }
         } catch let error as Fault {
-            // Errors are permanent.
+            // All later calls must fail with the same error.
             for again in 0..<2 {
                 var offset = 0
                 let next = Result { () throws(Fault) in

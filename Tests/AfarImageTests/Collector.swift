@@ -8,7 +8,7 @@ final class Collector: Sendable {
         var responses: [AFIDataResponse<Image>] = []
         var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
 
-        /// Removes and returns the continuations that wait for no more than the responses so far.
+        /// Removes and returns the continuations whose number of responses has arrived.
         mutating func takeReady() -> [CheckedContinuation<Void, Never>] {
             let ready = watchers.filter { $0.count <= responses.count }.map(\.continuation)
             watchers.removeAll { $0.count <= responses.count }

@@ -203,7 +203,7 @@ import Testing
             downloader.download(Self.url($0), queue: done.queue, completion: done.collect)
         }
         await valve.wait(for: 1)
-        // A queued request is never sent. Canceling the active one frees its slot.
+        // Cancels the queued "b", which is never sent, and the active "a", which makes room for "c".
         for index in [1, 0] { downloader.cancelRequest(with: receipts[index]) }
         let errors = await done.responses(2).compactMap(\.error)
         #expect(errors.count == 2 && receipts[0].request.isCancelled)

@@ -11,7 +11,7 @@ import Testing
         }
     }
 
-    /// Compares the first channel with a reference and the other channels with the values that follow from it.
+    /// Compares an image with a reference for its first channel, from which the other channels are computed.
     private static func expect(
         _ image: Image, is reference: [[Int]], tolerance: Int, sourceLocation: SourceLocation = #_sourceLocation
     ) {
@@ -27,7 +27,7 @@ import Testing
 
     private static func size(_ width: CGFloat, _ height: CGFloat) -> CGSize { CGSize(width: width, height: height) }
 
-    // pixman rounds weights to 16 bits, and the rows between the two passes to 8 bits.
+    // pixman rounds weights to 16 bits, and the result of its first pass to 8 bits.
     @Test func scalingIsALanczosFilter() throws {
         let picture = try Self.picture()
         Self.expect(picture.imageScaled(to: Self.size(6, 4)), is: References.halved, tolerance: 2)

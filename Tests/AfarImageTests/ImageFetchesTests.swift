@@ -13,7 +13,7 @@ import Testing
     private let session = Session(transport: MockTransport { _ in .status(404) })
     private let waiter = ImageFetch.Waiter(id: 1, filter: nil, store: { _ in }, onProgress: nil, onCompletion: { _ in })
 
-    /// A request can end before its creator has queued it.
+    /// A request can end before the downloader has queued it.
     @Test func aFinishedFetchOccupiesNoSlot() throws {
         var fetches = ImageFetches(.fifo, maximumActive: 1)
         for number in 0..<5 {
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    /// Occupies a queue from the preprocessing of the body until the gate opens.
+    /// Blocks a queue from the time that the body is preprocessed until the gate opens.
     private struct Barrier: DataPreprocessor {
         let queue = Locked<DispatchQueue?>(nil)
         let gate = DispatchSemaphore(value: 0)

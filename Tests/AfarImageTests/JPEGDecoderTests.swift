@@ -52,7 +52,7 @@ import Testing
     func aTargetSizeReducesTheImageButNotBelowIt(target: CGSize, width: Int, height: Int) throws {
         let image = try Image(data: Fixtures.jpegLarge, options: ImageDecodingOptions(targetSize: target))
         #expect(image.width == width && image.height == height)
-        // Half a pixel of the smallest size is 16 of 255.
+        // Half a pixel of the smallest image changes a channel by 16.
         let middle = zip(image.channels(width / 2, height / 2), [128, 120, 90, 255]).map { abs($0 - $1) }
         #expect(middle.max() ?? .max <= 24)
     }
@@ -100,8 +100,7 @@ import Testing
     }
 
     @Test func theEndInsteadOfARestartIsAnError() throws {
-        // Instead of the required restart marker after the first of four blocks, there are other bytes and the end
-        // marker.
+        // A restart marker is required after the first of four blocks, but other bytes and the end follow.
         var cut = Fixtures.jpegBaseline
         let scan = try #require(cut.range(of: Data([0xFF, 0xDA]))).lowerBound
         cut.insert(contentsOf: [0xFF, 0xDD, 0x00, 0x04, 0x00, 0x01], at: scan)

@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test func aContainerWithAWrongLengthIsCorrupt() {
-        // An animation remains valid if it is cut after a frame.
+        // Not the animation, which remains valid if cut after a frame.
         for whole in [Fixtures.webPLossy, Fixtures.webPLossless] {
             for count in stride(from: 20, to: whole.count, by: 3) {
                 var shortened = whole.prefix(count)

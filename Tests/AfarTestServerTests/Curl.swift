@@ -75,8 +75,8 @@ struct Curl: Sendable {
     }
 }
 
-/// Reads the entire output of a process. Unlike `FileHandle`, this continues when a signal interrupts it, without
-/// losing data.
+/// Reads the entire output of a process. Unlike `FileHandle`, this function loses no data if a signal interrupts a
+/// read.
 private func readToEnd(_ handle: FileHandle) -> Data {
     var bytes = Data()
     var buffer = [UInt8](repeating: 0, count: 1 << 16)

@@ -39,7 +39,7 @@ func failure(of work: () async throws -> Void) async -> TransportError? {
     }
 }
 
-/// Polls until a condition is met that causes no event.
+/// Returns when a condition is met. The function polls, because no event signals the change.
 func eventually(_ condition: () -> Bool) async {
     while !condition() { try? await Task.sleep(for: .milliseconds(1)) }
 }
@@ -60,7 +60,7 @@ final class Recorder: ExchangeObserver {
     }
 }
 
-/// A gate that releases all waiters once.
+/// A gate at which tasks wait until it opens.
 actor Gate {
     private var isOpen = false
     private var waiting: [CheckedContinuation<Void, Never>] = []

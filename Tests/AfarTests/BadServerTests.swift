@@ -160,7 +160,7 @@ import Testing
                 }
             }
         }
-        // Wait until all requests have ended. Their handlers are then on `queue`, so they run before the empty block.
+        // When all requests have ended, their handlers are on `queue`.
         await withCheckedContinuation { waiting in session.cancelAllRequests { waiting.resume() } }
         queue.sync {}
         #expect(calls.withLock { $0 } == Array(repeating: 1, count: delays.count))

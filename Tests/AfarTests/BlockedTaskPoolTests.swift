@@ -36,7 +36,7 @@ import Testing
 
     /// A stage that never completes.
     private struct Silent: ExchangeStage, StageRun {
-        /// Retained because a sanitizer would report them as leaks.
+        /// The continuations are retained, because a sanitizer would report them as leaks otherwise.
         private static let waiting = Locked<[UnsafeContinuation<Void, Never>]>([])
 
         func begin(_ hop: Hop) -> (any StageRun)? { self }

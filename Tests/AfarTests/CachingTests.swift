@@ -200,7 +200,7 @@ struct CachingTests {
         let kept = store.responses(for: url.absoluteString).first
         #expect(try await text(session, url) == "1")
         #expect(kept != nil && store.responses(for: url.absoluteString).first === kept)
-        // The response confirms a different one, with an observer.
+        // The 304 confirms a different response, so a third request follows.
         #expect(try await text(session, url, ["Cache-Control": "no-cache"]) == "3")
         await server.stop()
     }
@@ -412,8 +412,8 @@ struct CachingTests {
         await server.stop()
     }
 
-    /// The cookie is stored even if the response isn't visible: a stored response replaces it, or it belongs to a
-    /// background revalidation.
+    /// A response's cookie is stored even if the caller doesn't receive that response: a stored response can replace
+    /// it, or it belongs to a background revalidation.
     @Test(
         .timeLimit(.minutes(1)),
         arguments: ["no-cache", "max-age=0,stale-while-revalidate=60", "max-age=0,stale-if-error=60"])

@@ -140,7 +140,7 @@ import Testing
         let bound: [RawServer.Step] = [
             .respond(Self.refusal(Self.question, body: "provisional")), .respond(Self.welcome), .receiveAll,
         ]
-        // Each request begins on an unauthenticated connection and continues on a connection of its own.
+        // A request with a credential begins on the shared connection and continues on its own connection.
         let server = try await RawServer.start(scripts: [
             [.respond(Self.offer), .respond(Self.welcome), .respond(Self.offer), .receiveAll], bound, bound,
         ])
@@ -178,7 +178,7 @@ import Testing
 
     // MARK: Malicious servers
 
-    /// Raw bytes, because a library would reject such a header.
+    /// The server sends raw bytes, because a library would reject such a header.
     @Test(arguments: [
         "Digest realm=\"a\u{0}b\", nonce=n, qop=auth", "Digest realm=r, nonce=\"a\u{1}\", qop=auth",
         "Digest realm=r, nonce=\"a\rSet-Cookie: b\", qop=auth", "Digest realm=r, nonce=n, qop=auth, opaque=\"\u{7F}\"",
@@ -191,7 +191,7 @@ import Testing
         let request = request(server, session)
         let response = await request.serializingString().response
         #expect(response.error != nil || response.response?.statusCode == 401)
-        // A line break is replaced with a space. Other control characters prevent a response.
+        // A line break becomes a space. A challenge with another control character isn't answered.
         #expect(server.requests.count <= (challenge.contains("Set-Cookie") ? 2 : 1))
         #expect(!server.requests.joined().contains("\rSet-Cookie"))
         await server.stop()

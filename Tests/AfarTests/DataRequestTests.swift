@@ -90,7 +90,7 @@ import Testing
         await server.stop()
     }
 
-    /// URLSession always decodes bodies, so it requests one without compression.
+    /// URLSession always decodes bodies, so the transport requests an uncompressed body.
     @Test func rawBodiesOverURLSessionAreNotEncoded() async throws {
         let server = try await TestServer.start()
         let session = TransportKind.urlSession.session { $0.decodesContent = false }

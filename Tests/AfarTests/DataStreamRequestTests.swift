@@ -4,7 +4,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// Streams from a real server, over each transport that supports them.
+/// Stream requests to a real server, over each transport that can stream responses.
 @Suite struct DataStreamRequestTests {
     static let kinds = TransportKind.all(with: [.streamedDelivery])
     static let holdingBack = TransportKind.all(with: [.streamedDelivery, .backpressure])
@@ -226,7 +226,7 @@ import Testing
             try seen.note(stream, keepsData: false)
         }
         await arrived.wait()
-        // Without backpressure, the other stream would complete before this one.
+        // Without backpressure, the first stream would complete first.
         for await _ in session.streamRequest(server.url("/other")).streamTask().streamingData() {}
         #expect(written.withLock { $0 } < total / 2)
         gate.signal()
@@ -250,7 +250,7 @@ import Testing
             }
         }
         await suspended.wait()
-        // If the first stream weren't suspended, it would complete before this one, which has the same size.
+        // This stream has the same size as the first one, which would complete first if it weren't suspended.
         for await _ in session.streamRequest(server.url("/large/5000000")).streamTask().streamingData() {}
         seen.queue.sync {}
         #expect(seen.events.count == 1)

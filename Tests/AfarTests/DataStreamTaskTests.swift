@@ -78,7 +78,7 @@ import Testing
         var count = 0
         for await stream in request.streamTask().streamingData() {
             if count == 0 {
-                // Without backpressure, the other stream would complete before this one.
+                // Without backpressure, the first stream would complete first.
                 for await _ in session.streamRequest(server.url("/other")).streamTask().streamingData() {}
                 #expect(written.withLock { $0 } < total / 2)
             }

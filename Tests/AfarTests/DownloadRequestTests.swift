@@ -4,7 +4,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// Downloads from a real server to real files, over each transport that supports them.
+/// Downloads from a real server to real files, over each transport that can write to a file.
 @Suite struct DownloadRequestTests {
     static let kinds = TransportKind.all(with: [.fileDelivery])
     private let directory = ScratchDirectory()

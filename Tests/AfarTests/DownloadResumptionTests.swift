@@ -411,7 +411,7 @@ import Testing
             #expect(response.error?.underlyingError as? ResumeDataError == expected)
             #expect(response.resumeData == nil)
         }
-        // The URL in the resume data can't be requested.
+        // The resume data's URL is invalid in a request.
         let response = await session.download(resumingWith: good).serializingDownloadedFileURL().response
         #expect(response.error?.invalidRequest != nil)
     }
@@ -465,7 +465,8 @@ import Testing
         await server.stop()
     }
 
-    /// A completed file belongs to the caller, wherever it is. Resume data that was already used can't refer to it.
+    /// A completed file belongs to the caller, even if the download has no destination. Resume data that has already
+    /// been used must not change the file.
     @Test func usedResumeDataDoesNotTouchACompleteFile() async throws {
         let server = try await RawServer.start(
             scripts: [Self.start, [.receiveHead, .send(Self.rest)], [.receiveHead, .waitForever]])

@@ -85,8 +85,7 @@ import Testing
             async let giving: Void = {
                 await decisionProbe.waitForRequest()
                 await isWritten.wait()
-                // Once another exchange completes, a small body has been received completely, and a large one is
-                // waiting.
+                // When this exchange completes, a small body has arrived completely, and a large one is paused.
                 _ = try await transport.send(another)
                 decisionProbe.pending.fulfill(.take())
             }()
@@ -174,7 +173,7 @@ import Testing
         await server.stop()
     }
 
-    /// A decision can take longer than the idle timeout.
+    /// The idle timeout doesn't include the time for the decision.
     @Test(arguments: TransportKind.allCases, [0, 1_000, 3_000_000])
     func theIdleTimeoutDoesNot(kind: TransportKind, size: Int) async throws {
         let server = try await TestServer.start()
@@ -186,7 +185,7 @@ import Testing
         let (transport, silent) = (kind.make(.default), silence)
         async let giving: Void = {
             await decisionProbe.waitForRequest()
-            // This timer starts later and is longer than the exchange's own.
+            // This timeout starts later than the first exchange's, and is longer.
             await #expect(throws: TransportError.self) { try await transport.send(silent) }
             decisionProbe.pending.fulfill(.take())
         }()
@@ -222,7 +221,7 @@ import Testing
         async let giving: Void = {
             await decisionProbe.waitForRequest()
             try await server.reached("closed")
-            // Once another exchange completes, the transport has received the end of this one.
+            // When this exchange completes, the transport has received the end of the first one.
             _ = try await transport.send(another)
             decisionProbe.pending.fulfill(isWanted ? .take() : .discard(upTo: 100))
         }()

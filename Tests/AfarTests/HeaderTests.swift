@@ -16,7 +16,6 @@ import Testing
         let languages = HTTPHeaders.default["Accept-Language"]
         // Foundation adds a default language.
         #expect(received["Accept-Language"] == languages || languages == nil && kind == .urlSession)
-        // Exactly the codings that the transport decodes.
         let codings = kind.make(.default).capabilities.contentCodings
         #expect(received["Accept-Encoding"] == codings.joined(separator: ", "))
         for name in HTTPHeaders.default.map(\.name) + ["Host"] {

@@ -8,7 +8,7 @@ import Testing
 ///
 /// Each request ends with a response or an error.
 @Suite(.timeLimit(.minutes(2))) struct HostileNumbersTests {
-    /// The values that set no limit come first.
+    /// The first `unlimited` values set no limit.
     static let seconds: [TimeInterval] = [
         .nan, .infinity, .greatestFiniteMagnitude, -.infinity, -.greatestFiniteMagnitude, -1, 0, .leastNonzeroMagnitude,
     ]

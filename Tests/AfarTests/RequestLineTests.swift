@@ -34,7 +34,7 @@ struct RequestLineTests {
         let request = session.request(server.url)
         #expect(try await request.serializingString().value == "there")
         #expect(Self.targets(server) == ["/", sent])
-        // Foundation's encoded form, with existing escapes unchanged.
+        // Foundation encodes the response's URL, but keeps existing escapes.
         let url = server.url.absoluteString + (written.hasPrefix("/") ? written.dropFirst() : written[...])
         #expect(try request.response?.url == url.asURL())
         await server.stop()

@@ -10,7 +10,7 @@ import Testing
     private static let size = 50_000_000
     private static let start = 100_000
     private let directory = ScratchDirectory()
-    /// The server continues after the request has been suspended.
+    /// Holds the server until the request has been suspended.
     private let gate = RawServer.Gate()
 
     @Test(arguments: TransportKind.all(with: [.fileDelivery, .suspension]))
@@ -56,7 +56,6 @@ import Testing
         #expect(request.isSuspended)
         gate.open()
         var before: Int64 = -1
-        // Wait until there has been no progress for 300 milliseconds.
         while case let count = now().completedUnitCount, count != before {
             before = count
             try await Task.sleep(for: .milliseconds(300))

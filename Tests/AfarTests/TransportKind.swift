@@ -33,7 +33,7 @@ enum TransportKind: String, CaseIterable, CustomTestStringConvertible {
         }
     }
 
-    /// Whether the transport always measures its attempts.
+    /// Whether the transport supports metrics.
     var measures: Bool { reasonAgainst(.metrics) == nil }
 
     func session(

@@ -4,7 +4,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// Uploads to a real server, over each transport that supports them.
+/// Uploads to a real server, over each transport that supports uploads.
 @Suite struct UploadRequestTests {
     static let kinds = TransportKind.all(with: [.fileUpload])
     static let streamingKinds = TransportKind.all(with: [.streamedUpload])

@@ -54,7 +54,7 @@ import Testing
             second.control = first.control
             second.control.suspend()
             let task = Task.immediate { [second] in try await transport.send(second) }
-            // Only the second exchange is left. Later notifications arrive after its start.
+            // The first exchange is gone. Its late notifications arrive after the start of the second one.
             await eventually { transport.delegate.count == 1 }
             _ = try await transport.send(.get(server))
             second.control.resume()
@@ -170,7 +170,7 @@ import Testing
             return response
         }
         await eventually { transport.delegate.count > 0 }
-        // This timer starts later and is longer than the suspended exchange's own.
+        // This timeout starts later than the suspended exchange's, and is longer.
         let error = await failure { _ = try await transport.send(.get(silent) { $0.options.idleTimeout = 0.2 }) }
         #expect(error?.code == .timedOut)
         #expect(!isDone.withLock { $0 })

@@ -59,7 +59,7 @@ final class Recorder: ExchangeObserver {
     }
 }
 
-/// Polls until a condition is met that causes no event.
+/// Returns when a condition is met. The function polls, because no event signals the change.
 func eventually(_ condition: () -> Bool) async {
     while !condition() { try? await Task.sleep(for: .milliseconds(1)) }
 }

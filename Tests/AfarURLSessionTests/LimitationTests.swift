@@ -207,7 +207,7 @@ import Testing
         #expect(error?.code == .responseTooLarge)
     }
 
-    /// Reading may continue for any time during a flood, but must stop when the server pauses.
+    /// Foundation may continue to read while the server sends without a pause, but must stop when the server pauses.
     private func stoppingEndlessResponses() async throws {
         let (hasFailed, closed) = (Locked(false), Event())
         let server = try ScriptedServer { connection in

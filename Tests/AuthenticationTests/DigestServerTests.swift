@@ -4,7 +4,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// The features that Apache doesn't support: SHA-256, sessions and body hashes. The server computes hashes with
+/// Digest features that Apache doesn't support: SHA-256, sessions and body hashes. The server computes hashes with
 /// OpenSSL.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct DigestServerTests {
     private let sessions = ApacheDigestTests.transports.map { Session(transport: $0()) }

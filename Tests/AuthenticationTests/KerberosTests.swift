@@ -86,11 +86,11 @@ import Testing
         let realm = try Realm()
         let apache = try Apache(keytab: realm.folder.url.appending(path: "keytab"), environment: realm.environment)
         let (page, open) = ("\(apache.url)negotiate/page", "\(apache.url)open/page")
-        // The first run has no ticket. The second run doesn't use the ticket.
+        // The first probe has no ticket. The second one doesn't use its ticket.
         #expect(try probe(["ticket", page], in: realm) == ["401 nobody"])
         try realm.getTicket()
         #expect(try probe(["none", page], in: realm) == ["401 nobody"])
-        // Each request authenticates again. Other requests don't use the connection's credentials.
+        // Each request to `page` authenticates again. The one to `open` doesn't use the connection's credentials.
         let user = "200 ada@AFAR.TEST"
         #expect(try probe(["ticket", page, open, page], in: realm) == [user, "200 nobody", user])
     }

@@ -30,7 +30,7 @@ import Testing
         #expect(try wireForms() == Self.guideForms)
     }
 
-    /// The table of the form encoder's options in the guide.
+    /// The encoded forms in the guide's table of the form encoder's options.
     private static let guideForms = [
         "tags%5B%5D=a&tags%5B%5D=b", "tags=a&tags=b", "tags%5B0%5D=a&tags%5B1%5D=b", "isOpen=1", "isOpen=true",
         "place%5Bcity%5D=London", "place.city=London", "page=", "page=null", "name=a%20b", "name=a+b", "user_name=x",

@@ -15,7 +15,7 @@ struct Fault: Sendable {
         case fails
         /// A success, with the reason.
         case succeeds(String)
-        /// Either outcome, with the reason. For example, the server's bytes can be lost.
+        /// Either outcome, with the reason, for example that the server's bytes can be lost.
         case either(String)
 
         var outcomes: Set<Outcome> {
@@ -31,7 +31,7 @@ struct Fault: Sendable {
     let name: String
     let script: [RawServer.Step]
     let expectation: Expectation
-    /// The behavior of Foundation that makes the outcome different over URLSession, or `nil` if it is the same.
+    /// The behavior of Foundation, if the outcome over URLSession differs from `expectation`.
     var urlSession: Foundation?
     /// Additional headers of the request.
     var fields: HTTPHeaders = []
@@ -45,8 +45,8 @@ struct Fault: Sendable {
 
         /// Foundation accepts more than it should.
         static func accepts(_ reason: String) -> Foundation { Foundation(mayBe: .either(reason)) }
-        /// Foundation accepts more than it should or crashes: at the end of an exchange without a response, or at a
-        /// redirect to an invalid URL.
+        /// Foundation accepts more than it should, or crashes if an exchange ends without a response or a redirect's
+        /// URL is invalid.
         static func acceptsOrTraps(_ reason: String) -> Foundation { Foundation(mayTrap: true, mayBe: .either(reason)) }
     }
 

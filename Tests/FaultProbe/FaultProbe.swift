@@ -3,8 +3,8 @@ import AfarHTTP
 import AfarTestServer
 import Foundation
 
-/// Runs faults with a transport, one after the other, and prints a line for each outcome. A test runs this program,
-/// because Foundation's URL loading system crashes at some of them.
+/// Runs faults with a transport, one after the other, and prints a line for each outcome. Tests run the faults in this
+/// program, because some of them crash Foundation's URL loading system.
 ///
 /// Usage: FaultProbe TRANSPORT FIRST STEP, or FaultProbe list
 @main
@@ -25,7 +25,7 @@ struct FaultProbe {
         for index in stride(from: first, to: Fault.all.count, by: step) {
             printLine(Line(index: index))
             printLine(try await run(Fault.all[index], index, transport, good))
-            // Excludes the descriptors that the first request opens permanently.
+            // Counted here, because the first request opens permanent descriptors.
             if descriptors == nil { descriptors = await settledDescriptors(upTo: 0) }
         }
         let left = await settledDescriptors(upTo: descriptors ?? 0)

@@ -76,7 +76,8 @@ struct Fuzz {
         }
     }
 
-    /// For each unreadable list in OpenStep format, Foundation leaks the error, about 300 bytes.
+    /// The maximum growth of the memory. It allows for a leak in Foundation, of about 300 bytes for each unreadable
+    /// property list in OpenStep format.
     private static let maximumGrowth = 64 << 20
     private static let maximumPeak = 512 << 20
 

@@ -78,7 +78,7 @@ struct FuzzRun {
         return (isAccepted, threadTime - start)
     }
 
-    /// How many times slower this machine is at present than the one for which the time limit was chosen, but at least 1.
+    /// How many times slower this machine is at present than the reference machine of the time limit, but at least 1.
     private static var slowness: Double {
         let start = threadTime
         var random = SeededGenerator(seed: 1, [])
@@ -88,7 +88,7 @@ struct FuzzRun {
         return sum == 0 ? 1 : max(1, time / referenceTime)
     }
 
-    /// The number of random numbers that take ``referenceTime`` on that machine, in a debug build.
+    /// The number of random numbers that the reference machine generates in ``referenceTime``, in a debug build.
     private static let referenceCount = 10_000_000
     private static let referenceTime = Duration.milliseconds(40)
 

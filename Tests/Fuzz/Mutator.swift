@@ -48,7 +48,7 @@ struct Mutator {
         bytes.insert(contentsOf: repeatElement(piece, count: count).joined(), at: place)
     }
 
-    /// Replaces the rest with that of another seed.
+    /// Replaces the rest of the bytes with the end of a seed.
     private func mix(_ bytes: inout [UInt8], at place: Int, _ random: inout SeededGenerator) {
         let other = random.pick(seeds) ?? []
         bytes.replaceSubrange(place..., with: other.dropFirst(random.number(below: other.count + 1)))

@@ -11,8 +11,8 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// A secret in 10,000 URLs and headers is never shown, logged or stored. All of them are tested with the redaction
-/// itself. Errors, responses, logs and the tool are slower, so each is tested with a subset.
+/// A secret in 10,000 URLs and headers is never shown, logged or stored. The redaction itself is tested with all of
+/// them. Errors, responses, logs and the tool are slower, so each of these is tested with a subset.
 @Suite struct RedactionFuzzTests {
     private static let count = 10_000
     /// The rounds run concurrently, so that they use all processors.
@@ -82,7 +82,7 @@ import Testing
                 request: request, response: head.httpURLResponse, data: nil, metrics: nil, serializationDuration: 0,
                 result: .failure(.explicitlyCancelled))
             show("response", "\(response) \(response.debugDescription)")
-            // Parameters aren't redacted, because the rest of the file can't be requested without them.
+            // Resume data keeps parameters, because the rest of the file can't be requested without them.
             guard !secret.isInParameter else { return }
             let data = try #require(ResumeData(head, to: request, in: URL(filePath: "/tmp/part")))
             show("resume data", String(decoding: data.encoded(), as: UTF8.self))

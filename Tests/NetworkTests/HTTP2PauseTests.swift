@@ -33,7 +33,7 @@ import Testing
         await session.request(url).serializingData(emptyResponseCodes: [200]).response
     }
 
-    /// Runs code that is expected to fail with this libcurl if its version is below `fixed`.
+    /// Runs code that is expected to fail if the version of libcurl is below `fixed`.
     private func withFault(_ reason: Comment, below fixed: UInt32 = .max, _ body: () async throws -> Void) async throws
     {
         try await withKnownIssue(reason, isIntermittent: true) {
@@ -78,8 +78,8 @@ import Testing
 
     // MARK: Compressed responses
 
-    /// The payload of one frame, which decodes to 128 GB: blocks of 128 KiB with a single byte each (RFC 8878, section
-    /// 3.1.1.2).
+    /// The payload of one frame. It decodes to 128 GB, because each of its blocks repeats a single byte 128 Ki times
+    /// (RFC 8878, section 3.1.1.2).
     private static let bomb: Result<Data, any Error> = Result {
         let file = FileManager.default.temporaryDirectory.appending(path: "afar-bomb-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: file) }
@@ -181,7 +181,6 @@ import Testing
         #expect(server.connectionCount == 2)
     }
 
-    /// Other requests on the connection continue.
     @Test func otherStreamsOfTheConnectionContinue() async throws {
         let gate = RawServer.Gate()
         let slow =

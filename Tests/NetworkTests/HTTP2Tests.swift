@@ -73,7 +73,7 @@ import Testing
         #expect(statistics?.hosts.map(\.inUse) == [0])
     }
 
-    /// The server responds to an upload before it has read the body.
+    /// The server responds to the uploads before it has read their bodies.
     @Test func exchangesThatLibcurlCannotShareUseHTTP1() async throws {
         let server = try await nginx()
         let (session, url) = (session(), try server.url("site"))
@@ -195,7 +195,7 @@ import Testing
         }
     }
 
-    /// nginx sends GOAWAY after this number of requests on a connection.
+    /// nginx sends GOAWAY after 200 requests on a connection.
     @Test func endedConnectionsAreReplaced() async throws {
         let server = try await nginx("", requests: 200)
         let (session, url) = (session(), try server.url("site"))

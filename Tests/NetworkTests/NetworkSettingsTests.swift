@@ -94,8 +94,8 @@ import Testing
         #expect(Self.interface(of: socket) == (Self.canBindToInterfaces ? name : ""))
     }
 
-    /// The loopback interface. Without the privilege to bind to it, its address would be the same as without the setting,
-    /// so this is another interface then.
+    /// The loopback interface, or another one if this process isn't allowed to bind to interfaces. In that case, the test must
+    /// recognize the interface by its address, and the loopback address would be used even without the setting.
     private static let testedInterface: (name: String, address: String)? =
         canBindToInterfaces ? ("lo", "127.0.0.1") : interfaces(AF_INET).first { !$0.address.hasPrefix("127.") }
 

@@ -191,7 +191,7 @@ import Testing
         #expect(server.requestCount(path: "/get") == 1)
     }
 
-    /// The request includes the proxy's credential.
+    /// The request would reveal the proxy's credential.
     @Test(arguments: TestedTransport.allCases)
     func aProxyWithATooLowTLSVersionReceivesNoRequest(over transport: TestedTransport) async throws {
         let proxy = try await RawServer.start([.respond("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ndone")])

@@ -26,7 +26,7 @@ import Testing
         #expect(late.phase == .awaitingResponse && late.peer == "127.0.0.1:\(server.port)")
         #expect(late.url == server.url.absoluteString)
         try await server.peerClosed(0)
-        // The deadline includes the delay before a retry, and an adapter that never completes.
+        // The deadline includes the delay before a retry and the time of an adapter.
         let policy = RetryPolicy(retryLimit: 5, exponentialBackoffBase: 100, exponentialBackoffScale: 100)
         let refused = try ClosedPort()
         let retried = await session.request(refused.url, interceptor: policy).options { $0.deadline = 0.1 }

@@ -18,7 +18,7 @@ import Testing
 
     private static let fresh: [RawServer.Step] = [.loop([.respond(ok("fresh"))])]
 
-    /// Sends a head and, when the gate opens, the end of the body and another response in one record.
+    /// Sends a head and, when the gate opens, the body and another response in one record.
     private static func smuggling(after gate: RawServer.Gate, _ status: String = "200 OK") -> [RawServer.Step] {
         [
             .receiveHead, .send("HTTP/1.1 \(status)\r\nLocation: /next\r\nContent-Length: 4\r\n\r\n"), .hold(gate),

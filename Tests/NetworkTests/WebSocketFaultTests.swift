@@ -99,7 +99,7 @@ import Testing
 
     @Test func aClosingServerThatDoesNotReadDoesNotBlock() async throws {
         let server = try await ServerChild.webSockets()
-        // The server closes without reading more data.
+        // The server sends a close frame and reads no more data.
         let request = session.webSocketRequest(to: "ws://127.0.0.1:\(server.port)/raw?bytes=880203e8&then=pause")
         let sending = Task {
             for _ in 0..<64 { try await request.send(.data(Data(count: 1 << 20))) }
@@ -115,7 +115,7 @@ import Testing
         configuration.certificateBundle = certificates.authority
         let session = Session(configuration: configuration)
         for _ in 0..<10 {
-            // The server closes with 1009 and closes the connection while the client sends.
+            // The server sends a close frame with 1009, and closes the connection while the client sends.
             let task = session.webSocketRequest(to: "wss://localhost:\(server.port)/refuse").webSocketTask()
             let sending = Task { for _ in 0..<64 { try await task.send(.data(Data(count: 1 << 20))) } }
             var code: Int?

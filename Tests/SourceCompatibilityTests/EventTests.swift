@@ -263,7 +263,7 @@ final class Counts: @unchecked Sendable {
 }
 
 @Suite struct EventTests {
-    /// Events that no request causes so far.
+    /// Events that the requests in these tests don't cause.
     private static let uncalled: Set<String> = [
         "urlSession(_:taskIsWaitingForConnectivity:)", "urlSession(_:dataTask:willCacheResponse:)",
     ]

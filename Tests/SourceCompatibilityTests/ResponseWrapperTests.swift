@@ -6,7 +6,7 @@ import Testing
 @Suite struct ResponseWrapperTests {
     private let queue = DispatchQueue(label: "wrapper")
 
-    /// A custom serializer that contains the one for bytes with its concrete type.
+    /// A custom serializer that wraps a `DataResponseSerializer`.
     final class ChecksumSerializer: ResponseSerializer {
         let dataSerializer: DataResponseSerializer
         let dataPreprocessor: DataPreprocessor

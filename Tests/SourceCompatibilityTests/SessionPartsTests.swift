@@ -49,7 +49,7 @@ import Testing
         let session = Session(eventMonitors: defaults + [ClosureEventMonitor()])
         let request = session.request(server.url("/get"))
         let (posted, post) = AsyncStream<Void>.makeStream()
-        // A remaining observer would be notified about a later request at the same address.
+        // Removed below, because a later request can have the same memory address.
         let observer = NotificationCenter.default.addObserver(
             forName: Request.didFinishNotification, object: request, queue: nil
         ) { _ in post.finish() }

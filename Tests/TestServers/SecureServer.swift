@@ -82,8 +82,8 @@ public final class SecureServer: Sendable {
     /// Returns the number of request bytes that a site has received.
     public func requestBytes(to site: String) async throws -> Int {
         guard let plain = URL(string: "http://127.0.0.1:\(ports[Self.plainSite]?.number ?? 0)/") else { return 0 }
-        // nginx processes events in order, so what arrived before the first of these requests has been logged after the
-        // second.
+        // nginx processes events in order. When it responds to the second request, it has logged all bytes that arrived
+        // before the first.
         for _ in 0..<2 { _ = try await URLSession.shared.data(from: plain) }
         let log = try String(contentsOf: folder.appending(path: "access.log"), encoding: .utf8)
         guard let port = ports[site]?.number else { throw TestCertificates.Failure(output: "no site \(site)") }

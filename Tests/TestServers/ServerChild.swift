@@ -1,8 +1,9 @@
 package import Foundation
 
-/// A server from the system's packages that runs as a child process. Its folder is removed together with it.
+/// A server program of the system that runs as a child process. Releasing this object stops the process and removes its
+/// folder.
 package final class ServerChild: Sendable {
-    /// The folder with the server's files. The current directory is the test's.
+    /// The folder with the server's files. It isn't the server's current directory, which is that of the test.
     package let folder: URL
     /// The server's port of 127.0.0.1.
     package var port: UInt16 { reservedPort.number }
@@ -13,7 +14,8 @@ package final class ServerChild: Sendable {
     ///
     /// - Parameters:
     ///   - name: A part of the folder's name.
-    ///   - configuration: Returns the configuration for a folder and a port. It is written to the file `configuration`.
+    ///   - configuration: Returns the configuration for a folder and a port. The text is written to the file
+    ///     `configuration`.
     ///   - arguments: Returns the program and its arguments for the same folder and port.
     package init(
         _ name: String, configuration: (URL, UInt16) -> String = { _, _ in "" },

@@ -11,7 +11,8 @@
         public static let closeNotify = "\0close\0"
         /// A command in a script that sends a session ticket. TLS 1.3 only.
         public static let ticket = "\0ticket\0"
-        /// A command in a script that updates the server's key and requests the same of the client. TLS 1.3 only.
+        /// A command in a script that updates the server's key and requests an update of the client's key. TLS 1.3
+        /// only.
         public static let keyUpdate = "\0update\0"
 
         /// A command in a script that sends the beginning of a record but not its end.
@@ -155,7 +156,7 @@
             }
         }
 
-        /// Receives data. Returns `false` at the end of either side.
+        /// Forwards data in both directions. Returns `false` if the client's or the server's connection has ended.
         private func receive() -> Bool {
             let count = SSL_read(ssl, &buffer, Int32(buffer.count))
             if count > 0 {

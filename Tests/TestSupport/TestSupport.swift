@@ -35,7 +35,7 @@ package struct StagedTransport: Transport {
     package var connectionStatistics: ConnectionStatistics? { get async { await base.connectionStatistics } }
 }
 
-/// Runs a closure on deallocation, as a user's value can.
+/// Runs a closure on deallocation, as a value of user code can.
 package final class DeinitProbe: Sendable {
     private let look: @Sendable () -> Void
     private let didLook: Deferred<Bool>

@@ -53,8 +53,7 @@ struct ArchiveTests {
         #expect(nowhere.errors.contains("--har: /nowhere/a.har cannot be written"), "\(nowhere.errors)")
     }
 
-    /// A stream can be endless, so a signal ends it. An upload has its own signal handling, which removes temporary
-    /// files.
+    /// Only a signal ends an endless stream. The upload command handles signals itself, to remove temporary files.
     @Test(arguments: ["get --stream", "get", "upload"]) func aSignalDoesNotLoseTheArchive(command: String) async throws
     {
         let directory = try ScratchDirectory()

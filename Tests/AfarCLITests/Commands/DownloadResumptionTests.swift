@@ -20,7 +20,7 @@ struct DownloadResumptionTests {
         try await Tool.run(["download", url, "--resume"] + arguments, directory: directory.url)
     }
 
-    /// Returns the partial contents of a file.
+    /// Returns the contents of the partial file of an interrupted download.
     private func part(_ name: String) throws -> Data? {
         let part = directory.url.appending(path: name + ".part")
         let names = (try? FileManager.default.contentsOfDirectory(atPath: part.path)) ?? []
@@ -271,7 +271,7 @@ struct DownloadResumptionTests {
             let name = try #require(try Self.arrivalDirectory(in: part))
             #expect(chown(part.path + "/" + name + file, 65_534, 65_534) == 0)
         }
-        // The script sends only the remaining bytes, although the tool requests the whole file.
+        // The server sends only the remaining bytes, although the tool requests the whole file.
         #expect(outcome.status == 6, "\(outcome.errors)")
         #expect(server.requests.last?.lowercased().contains("range:") == false)
     }

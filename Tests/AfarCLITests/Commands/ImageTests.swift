@@ -86,7 +86,7 @@ struct ImageTests {
         let path = directory.url.appending(path: "in.png").path
         try Self.picture(width: 400, height: 600).pngData().write(to: URL(filePath: path))
         let colors = ["LC_ALL": "C.UTF-8"]
-        // One of 24 lines is left for the prompt.
+        // One of the terminal's 24 lines is left for the prompt.
         let outcome = try await Tool.runOnTerminal("image", path, environment: colors)
         #expect(outcome.text.split(separator: "\n").count == 23)
         let resized = try await Tool.runOnTerminal("image", path, "--resize", "4x", environment: colors)

@@ -60,7 +60,7 @@ struct UploadTests {
         #expect(piped.text == "piped")
         #expect(piped.headers["Transfer-Encoding"] == "chunked")
         #expect(piped.headers["Content-Type"] == "application/octet-stream")
-        // The length of a redirected file is known. It excludes bytes that have already been read.
+        // The announced length of a redirected file excludes bytes that have already been read.
         try directory.write("first\nrest", to: "input")
         let redirected = try await Tool.bash(
             "{ read -r line; \"$afar\" upload '\(url)' --file - --type text/plain; } < input", directory: directory.url)
@@ -101,7 +101,7 @@ struct UploadTests {
 
     // MARK: Forms
 
-    /// Returns the lines of the form that the server received, with a fixed boundary.
+    /// Returns the lines of the form that the server received, with the boundary replaced by `BOUNDARY`.
     private func form(_ server: TestServer) throws -> [String] {
         let request = try #require(server.lastRequest(path: "/anything"))
         let type = try #require(request.headers["Content-Type"])
@@ -208,7 +208,7 @@ struct UploadTests {
 
     @Test func anInterruptionEndsAnUploadThatWaitsForItsInput() async throws {
         let server = try await RawServer.start([.receiveHead, .waitForever])
-        // A named pipe never reaches its end if it's also open for writing.
+        // A named pipe never ends while it's open for writing.
         let outcome = try await Tool.bash(
             "mkfifo in; exec \"$afar\" upload '\(server.url)' --file - 0<> in", directory: directory.url
         ) { process in

@@ -21,7 +21,8 @@ struct DemoTests {
         for step in DemoStep.all { #expect(plain.contains(step.code.indented(by: 7))) }
     }
 
-    /// Each snippet appears twice in the source, as text and as code. Both must match.
+    /// The source contains each snippet twice: as the text that is printed, and as the code that runs. The two must
+    /// match.
     @Test func snippetsAreTheCodeThatRuns() throws {
         let file = URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "../../../Sources/AfarCLI/Commands/DemoSteps.swift").standardized

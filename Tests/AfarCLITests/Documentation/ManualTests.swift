@@ -23,13 +23,12 @@ struct ManualTests {
         func options(_ text: String) -> Set<String> {
             Set(text.matches(of: /--[a-z][a-z\-]+/).map { String($0.output) })
         }
-        // ArgumentParser omits this option from the list in the help.
         #expect(options(manual) == options(help))
         for command in commands { #expect(manual.contains("\n     \(command._commandName)")) }
     }
 
     @Test func theManualHasEveryExitCode() async throws {
-        // Lines are broken between words, at an option's hyphen, and within words at an inserted U+2010.
+        // The formatter breaks lines between words, at hyphens, and inside words, where it inserts U+2010.
         let text = try await formatted().text.filter { !$0.isWhitespace && $0 != "\u{2010}" }
         for reason in ExitReason.allCases {
             #expect(text.contains("\(reason.rawValue)\(reason.meaning.filter { !$0.isWhitespace })"))

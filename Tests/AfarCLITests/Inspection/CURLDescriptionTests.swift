@@ -28,7 +28,7 @@ struct CURLDescriptionTests {
     ///
     /// - Parameters:
     ///   - input: The command's standard input.
-    ///   - path: The path on the wire. If `nil`, the path of the request's URL is expected.
+    ///   - path: The expected path on the wire, or `nil` for the path of the request's URL.
     ///   - ignored: The headers that may differ.
     private func expectSameRequest(
         input: Data? = nil, at path: String? = nil, ignoring ignored: Set<String> = [],

@@ -2,7 +2,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// Tests for `--cookie-jar`. The guide's examples test that cookies persist between runs.
+/// Tests for `--cookie-jar`. The guide's examples test that the tool keeps cookies between its runs.
 struct CookieJarTests {
     @Test func theCurlCommandUsesTheSameFile() async throws {
         let outcome = try await Tool.run("get", ":1/x", "--cookie-jar", "jar.txt", "--curl")

@@ -14,7 +14,8 @@ struct EnvironmentTests {
         #expect(proxy.requests.first?.hasPrefix("GET http://example.invalid/x HTTP/1.1\r\n") == true)
     }
 
-    /// The keys are derived before the certificate is verified, so the server's certificate doesn't need to be trusted.
+    /// The server's certificate doesn't need to be trusted, because TLS derives the keys before it verifies the
+    /// certificate.
     @Test(arguments: ["afar", "urlsession"])
     func tlsKeysAreLoggedOnRequest(transport: String) async throws {
         let directory = try ScratchDirectory()

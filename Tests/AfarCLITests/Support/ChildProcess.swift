@@ -2,8 +2,8 @@ import Foundation
 
 /// A child process.
 ///
-/// Foundation's `Process` reads past the end of its list of descriptors and crashes if more than a thousand are open,
-/// which can happen while other tests run.
+/// Foundation's `Process` isn't used, because it crashes if more than a thousand descriptors are open: it reads past
+/// the end of its list. Other tests that run at the same time can open that many.
 struct ChildProcess {
     struct NotStarted: Error { var code: Int32 }
 
@@ -75,7 +75,7 @@ struct ChildProcess {
 #if canImport(Darwin)
     private let changeDirectory = posix_spawn_file_actions_addchdir_np
 #else
-    // Declared here because Swift's Glibc module hides functions that weren't in POSIX when it was written.
+    // Swift's Glibc module hides functions that POSIX added after the module was written.
     @_silgen_name("posix_spawn_file_actions_addchdir_np") @discardableResult
     private func changeDirectory(_: UnsafeMutablePointer<posix_spawn_file_actions_t>, _: UnsafePointer<CChar>) -> Int32
 

@@ -4,8 +4,8 @@ import Foundation
 enum ProcessMemory {
     struct Unknown: Error {}
 
-    /// Whether memory measurements are meaningful. Sanitizers, for which Tests/Sanitizers sets options, use much more
-    /// memory.
+    /// Whether memory measurements are meaningful. They aren't with a sanitizer, which uses much more memory. Only
+    /// Tests/Sanitizers sets `LSAN_OPTIONS`.
     static let isMeasurable = ProcessInfo.processInfo.environment["LSAN_OPTIONS"] == nil
 
     /// Returns the peak memory use of a process, in bytes.

@@ -47,8 +47,8 @@ enum Tool {
     ///
     /// - Parameters:
     ///   - directory: The working directory.
-    ///   - waitsInLine: Whether the run counts toward the limit on concurrent processes. Pass `false` if a test runs
-    ///     the tool many times.
+    ///   - waitsInLine: Whether this process counts toward the limit on concurrent processes. Pass `false` if a test
+    ///     starts many of them.
     ///   - during: A closure that receives the process ID while the tool runs.
     static func run(
         _ arguments: [String], input: Data? = nil, environment: [String: String] = [:], directory: URL? = nil,
@@ -122,7 +122,7 @@ enum Tool {
         async let bytes = read(output?.outputEnd ?? pipe?.fileHandleForReading, onText: onOutput)
         async let errors = read(errorOutput?.outputEnd ?? errorPipe?.fileHandleForReading, onText: onErrors)
         async let action: Void = { for await id in started { try await during(id) } }()
-        // The tool owns its ends from here on. The readers reach the end of the file when it closes them.
+        // These ends are closed after the start, so that the readers reach the end when the tool exits.
         let ends = [
             output?.toolEnd ?? pipe?.fileHandleForWriting, errorOutput?.toolEnd ?? errorPipe?.fileHandleForWriting,
         ]
@@ -151,7 +151,8 @@ enum Tool {
 
     /// Reads all bytes on a dedicated thread.
     ///
-    /// Reading a closed terminal fails with EIO, and `FileHandle` then discards the data it has already read.
+    /// `FileHandle` isn't used, because reading a closed terminal fails with EIO, and `FileHandle` then discards the
+    /// data that it has already read.
     ///
     /// - Parameter onText: A closure that receives the complete text so far whenever there is more.
     private static func read(_ handle: FileHandle?, onText: (@Sendable (String) -> Void)?) async -> Data {

@@ -1,6 +1,6 @@
 import AfarCore
 
-/// A semaphore for tasks. It admits a limited number at a time; the others wait in order.
+/// A semaphore for tasks. It admits a limited number of tasks at a time, and all other tasks wait in order.
 final class Turnstile: Sendable {
     private struct State {
         var places: Int

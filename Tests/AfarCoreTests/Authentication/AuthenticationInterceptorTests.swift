@@ -187,7 +187,8 @@ import Testing
         #expect(authenticator.refreshCount == 0)
     }
 
-    /// This happens if another adapter replaces the credential after the interceptor, or if the request isn't adapted.
+    /// A request lacks the credential if an adapter after the interceptor replaced it, or if the request wasn't
+    /// adapted.
     @Test func aRequestWithoutTheCredentialIsRetriedOnceBeforeARefresh() async {
         let asked = Locked(0)
         let transport = MockTransport { request in
@@ -242,7 +243,8 @@ import Testing
         #expect(authenticator.refreshCount == 0)
     }
 
-    /// A request that began before a refresh failed receives the refresh's error, even if it was retried in between.
+    /// After a failed refresh, an older request whose credential is rejected fails with the refresh's error, even if
+    /// another retrier has retried that request in between.
     @Test func aRetryByAnotherRetrierKeepsAFailedRefresh() async {
         let held = Deferred<Void>()
         let door = Deferred<Void>()
@@ -273,7 +275,7 @@ import Testing
         #expect(authenticator.refreshCount == 1)
     }
 
-    /// A request that failed because of a refresh can start another refresh when it's retried.
+    /// A request that failed with the error of a refresh can start another refresh if another retrier retries it.
     @Test func aRetrierCanRepeatAFailedRefresh() async {
         let isBack = Locked(false)
         let authenticator = TokenAuthenticator { _, completion in

@@ -250,7 +250,7 @@ import Testing
         #expect(parent.fractionCompleted == 1)
     }
 
-    /// If an iteration is slow, it receives old values, not the current ones.
+    /// A slow iteration receives the byte counts at the time of each update, not the latest ones.
     @Test func anIterationReceivesTheCurrentByteCounts() async throws {
         let session = Session(transport: MockTransport { _ in Self.tenBytes })
         let request = session.request("http://mock/")

@@ -83,7 +83,8 @@ final class ManualConnectivity: ConnectivityProvider {
         state.withLock { $0.reactions[number] = reaction }
     }
 
-    /// Returns when there are `count` listeners and, if `soFar` isn't `nil`, there have been that many so far.
+    /// Returns when the number of current listeners is `count` and, if `soFar` isn't `nil`, the number of listeners so
+    /// far is `soFar`.
     func hasListeners(_ count: Int, soFar: Int? = nil) async {
         let deferred = Deferred<Void>()
         let met = state.withLock { state in

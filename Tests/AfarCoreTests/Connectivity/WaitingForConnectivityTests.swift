@@ -204,7 +204,7 @@ import Testing
         #expect(transport.requests.count == 2)
     }
 
-    /// The provider sends a connected status to listeners but otherwise reports that there is no network.
+    /// The provider reports that there is no network, but sends a different status to its listeners.
     @Test(arguments: [Connectivity.Status.online, .unknown])
     func aContradictoryProviderCausesNoInfiniteLoop(status: Connectivity.Status) async throws {
         let transport = MockTransport { _ in .failure(.notConnected) }
@@ -248,7 +248,7 @@ import Testing
         provider.set(.online, identity: 1)
         #expect(await session.request("http://mock/").serializingResponse(using: Bytes()).response.error == nil)
         await isNotWaiting()
-        // If the identity were different, the request that is sent when connections close would wait, too.
+        // With another identity, connections would close now, and the request to `/log` would wait, too.
         provider.set(.offline, identity: 1)
         let task = session.request("http://mock/").serializingResponse(using: Bytes())
         await isWaiting()

@@ -78,7 +78,7 @@ struct FoundationCookieTests {
         }
         let url = try #require(URL(string: "https://a.test/").flatMap(CookieURL.init))
         #expect(store.cookies(for: url).count == 60 && store.all.count == 60)
-        // The limit applies to cookies from servers.
+        // Each new cookie from a server replaces the oldest one.
         for number in 0..<20 {
             store.store([try #require(CookieRules().cookie(from: "n\(number)=1", of: url))], from: url)
         }

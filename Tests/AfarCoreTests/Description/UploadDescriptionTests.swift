@@ -8,7 +8,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// The curl description of an upload contains the body, even if it's requested early.
+/// The curl description of an upload contains the body, even if a caller requests the description early.
 @Suite struct UploadDescriptionTests {
     enum Body: CaseIterable {
         case data, file, stream, chunks, form, spooledForm
@@ -26,7 +26,7 @@ import Testing
     private let queue = DispatchQueue(label: "descriptions")
     private let session = Session(transport: MockTransport { _ in .text("ok") })
 
-    /// Returns an upload and the part of its curl description for the body.
+    /// Returns an upload and the words that describe the body in its curl description.
     private func upload(_ body: Body) -> (UploadRequest, words: String) {
         let url = "http://mock/"
         let file = URL(filePath: "/etc/hostname")

@@ -149,7 +149,7 @@ import Testing
         #expect(delivery.accepts(rest))
         guard case .take(nil) = sink.decision(at: head(), sent: nil) else { Issue.record("not accepted"); return }
         #expect(write(delivery.descriptor, "ABCDEF", 6) == 6)
-        // A different server still has the original file.
+        // The response of a server that still has the original file isn't appended.
         #expect(!delivery.accepts(rest))
     }
 

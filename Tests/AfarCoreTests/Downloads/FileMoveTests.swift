@@ -76,7 +76,7 @@ import Testing
     func aCopyIsPrivateUntilItIsComplete() async throws {
         let other = try Scratch(in: Self.otherDevice)
         let destination = other.url.appendingPathComponent("moved")
-        // Copying from a pipe stops in the middle.
+        // A copy from a pipe waits for the writer.
         let pipe = scratch.url.appendingPathComponent("pipe")
         try #require(mkfifo(pipe.path, 0o600) == 0 && chmod(pipe.path, 0o644) == 0)
         let move = Task.detached {

@@ -87,7 +87,7 @@ import Testing
         arguments: [
             [:], [.eTag: "W/\"a\""], [.eTag: "a"], [.eTag: "\"a\", \"b\""], [.eTag: "\""],
             [.eTag: "\"a\"", .contentEncoding: "gzip"], [.eTag: "\"a\"", .acceptRanges: "none"],
-            // A date is used as a validator only if there is no entity tag and the response is at least a minute newer.
+            // `Last-Modified` is a validator only without `ETag`, and only if `Date` is at least a minute later.
             [
                 .eTag: "W/\"a\"", .lastModified: "Tue, 14 Nov 2023 22:13:20 GMT",
                 .date: "Wed, 15 Nov 2023 22:14:20 GMT",

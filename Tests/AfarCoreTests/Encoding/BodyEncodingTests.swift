@@ -126,7 +126,7 @@ struct BodyEncodingTests {
         #expect(try PropertyListEncoding.default.encode(request, with: [:]).headers["Content-Type"] == "x/y")
     }
 
-    /// Matches the error of `JSONEncoding`.
+    /// `JSONEncoding` fails with the same error.
     @Test func anInvalidJSONValueIsTheErrorsCause() {
         #expect {
             try JSONParameterEncoder.default.encode(Unwritable(), into: request)

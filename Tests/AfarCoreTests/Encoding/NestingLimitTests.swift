@@ -34,8 +34,8 @@ import Testing
         }
     }
 
-    /// The smallest stack size of any thread. Under a sanitizer, the size is larger, because calls need several times
-    /// as much space. Tests/Sanitizers/run sets `LSAN_OPTIONS`.
+    /// The smallest stack size of any thread. It is larger with a sanitizer, because calls then need several times as
+    /// much stack. Only Tests/Sanitizers/run sets `LSAN_OPTIONS`.
     private static let smallStack = ProcessInfo.processInfo.environment["LSAN_OPTIONS"] == nil ? 512 * 1024 : 8 << 20
 
     /// Encodes a value on a small stack.
@@ -67,7 +67,7 @@ import Testing
         let limit = AFError.ParameterNestingError.limit
         #expect(try body(tree(limit), encoder, stack: 8 << 20) != nil)
         #expect(throws: AFError.self) { try body(tree(limit + 1), encoder, stack: 8 << 20) }
-        // Releasing much deeper values would overflow the stack.
+        // Much deeper values would overflow the stack when they are released.
         #expect(refusal(tree(300), encoder) == .some(.some("b")))
         #expect(try body(tree(limit - 1).branches, encoder, stack: 8 << 20) != nil)
         struct Deep: Encodable {

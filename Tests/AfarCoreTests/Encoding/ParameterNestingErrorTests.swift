@@ -63,7 +63,7 @@ struct ParameterNestingErrorTests {
         of size: Int, _ work: @escaping @Sendable () throws -> Result
     ) throws -> Result {
         let outcome = Locked<Swift.Result<Result?, any Error>?>(nil)
-        // Releasing values takes stack space, too, so the thread doesn't hold the last reference.
+        // Releasing values takes stack space, too, so the thread must not release the last reference.
         let pending = Locked<(@Sendable () throws -> Result)?>(work)
         let done = DispatchSemaphore(value: 0)
         let thread = Thread {
@@ -144,7 +144,7 @@ struct ParameterNestingErrorTests {
             try Self.onSmallStack { try encoding.encode(request, with: ["fine": 1, "deep": Self.arrays(limit)]) }
         }
         #expect((error?.underlyingError as? AFError.ParameterNestingError)?.parameter == "deep")
-        // Releasing takes stack space, too, so this doesn't happen on the small stack.
+        // Created here, because releasing it would overflow the small stack, too.
         let deeper = ["deep": ["d": Self.arrays(3000)]]
         #expect(throws: AFError.self) { try Self.onSmallStack { try encoding.encode(request, with: deeper) } }
     }

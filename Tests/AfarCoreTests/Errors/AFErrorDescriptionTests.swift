@@ -189,7 +189,7 @@ struct AFErrorDescriptionTests {
         #expect(error.localizedDescription.contains("https://host/@me?mail=a@b and c@d"))
     }
 
-    /// Malicious text that a server can send in any of these fields.
+    /// Malicious text, as a server can send it.
     private static let hostile = "a\u{1B}[2J\u{9B}1m\r\nforged\u{2028}\u{202E}\u{200B}\u{FEFF}\u{E0041}b"
     private static let harmless = "a\\u001B[2J\\u009B1m forged \\u202E\\u200B\\uFEFF\\U000E0041b"
 

@@ -10,7 +10,7 @@ import Testing
 
 /// A monitor that reads a request's properties during each event, before the request continues.
 ///
-/// It ignores the events that are sent under the request's lock.
+/// It ignores events that are sent while the request's lock is held.
 private final class StateMonitor: SelectiveEventMonitor {
     let queue = DispatchQueue(label: "unused")
     private let noted = Locked<[String]>([])

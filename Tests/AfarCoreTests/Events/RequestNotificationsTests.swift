@@ -8,13 +8,13 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// Notifications about requests. The first use of a name affects all sessions of a process, so each test runs in its
-/// own process.
+/// Notifications about requests. The first use of a notification's name affects all sessions of a process, so each test
+/// runs in its own process.
 @Suite struct RequestNotificationsTests {
     /// Records the names of the notifications about one request.
     private final class Observer: Sendable {
         private struct Token: @unchecked Sendable {
-            // Sendable because it is only passed back.
+            // Sendable because the token is only passed back.
             let token: any NSObjectProtocol
         }
 

@@ -9,7 +9,8 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// Forms as request bodies: the time and place of the encoding, and the removal of the temporary file.
+/// Forms as request bodies: when they are encoded, whether in memory or in a file, and when the temporary file is
+/// removed.
 ///
 /// The tests inspect the open files of the process, so they run serially.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct MultipartUploadTests {
@@ -127,7 +128,7 @@ import Testing
             multipartFormData: form { $0.append(slow, withLength: 1, headers: [:]) }, to: "http://mock/")
         let task = request.serializingResponse(using: Bytes())
         request.resume()
-        // This line is reached only if the stream hasn't been read yet.
+        // If `resume()` waited for the encoding, it would never return.
         proceed.signal()
         #expect(try await task.value == Data("ok".utf8))
     }

@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    /// A synchronous retrier of a request that fails synchronously doesn't cause recursion.
+    /// Retries don't recurse, even if both the request's failure and the retrier are synchronous.
     @Test func manyAttemptsTakeNoStack() async {
         let session = Session(transport: MockTransport { _ in .text("ok") })
         let retrier = Retrier { request, _, _, completion in
@@ -92,7 +92,7 @@ import Testing
         #expect(request.retryCount == 20_000)
     }
 
-    /// User code can acquire locks that the caller of `resume()` holds.
+    /// The caller of `resume()` can hold a lock that user code acquires.
     @Test(arguments: [false, true]) func resumeCallsNoUserCode(hasStage: Bool) async {
         struct Locking: ExchangeStage {
             let lock: NSLock
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    /// The same holds if no asynchronous step precedes the failure.
+    /// No asynchronous step precedes the failure of this request.
     @Test func resumeCallsNoUserCodeIfTheRequestFailsImmediately() async {
         let session = Session(startRequestsImmediately: false, transport: MockTransport { _ in .text("ok") })
         let isInside = "isInsideResume"
@@ -173,7 +173,7 @@ import Testing
         answered.fulfill(())
     }
 
-    /// A late result is not released under a lock.
+    /// A result that arrives too late is released while no lock is held.
     @Test func aLateResultCanAccessTheRequestWhenReleased() async {
         struct Held: Error {
             final class ReleaseProbe: Sendable {

@@ -165,7 +165,7 @@ import Testing
                 }
             }
         }
-        // A request leaves the list when its handlers have been enqueued, which is after its response.
+        // A request leaves the session's list after its handlers have been enqueued.
         await session.whenIdle()
         #expect(session.state.running.isEmpty)
         queue.sync {}
@@ -311,7 +311,7 @@ import Testing
             let request = session.request("http://one/a").redirect(using: handler)
             let error = await request.serializingResponse(using: Bytes()).response.error
             let cause = (error?.underlyingError as? URLError)?.userInfo[NSUnderlyingErrorKey] as? TransportError
-            // Foundation drops a header that contains a line break.
+            // Foundation drops the header of change 3, because the value contains a line break.
             #expect(cause?.code == .invalidRedirect || number == 3, "\(number): \(error as Any)")
         }
     }

@@ -8,7 +8,8 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// Cancellation at every stage above the transport. The error is the same, and each handler is called once.
+/// Cancellation at every stage above the transport. The error is `explicitlyCancelled` at every stage, and each handler
+/// is called once.
 @Suite(.timeLimit(.minutes(1))) struct RequestCancellationTests {
     private func expectCancelled(
         _ request: DataRequest, _ task: DataTask<Data>, sourceLocation: SourceLocation = #_sourceLocation

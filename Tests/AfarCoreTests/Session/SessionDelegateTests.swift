@@ -37,7 +37,7 @@ import Testing
         let response = await session?.upload(Data("12345".utf8), to: "http://mock/")
             .serializingResponse(using: Bytes()).response
         #expect(response?.value == Data("four".utf8))
-        // A request is removed from the list after its response.
+        // The session removes a request from its list after the response.
         await session?.whenIdle()
         #expect(session?.state.running.isEmpty == true)
         session = nil

@@ -8,7 +8,8 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// A session's queue properties. They always return queues, but the session uses only those that were passed to it.
+/// A session's queue properties. The properties always return queues, but the session uses only the queues that were
+/// passed to its initializer.
 struct SessionQueuesTests {
     private static let key = DispatchSpecificKey<String>()
 

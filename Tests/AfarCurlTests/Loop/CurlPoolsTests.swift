@@ -42,7 +42,7 @@ import Testing
         #expect(Array(pools.all).isEmpty)
     }
 
-    /// Each pool uses descriptors, and there can be many unreachable hosts.
+    /// Each pool uses descriptors, so pools for unreachable hosts must not accumulate.
     @Test func thePoolOfAHostThatNeverAnsweredIsClosed() throws {
         var pools = CurlPools(
             poller: try Poller(set: EpollSet()), configuration: configuration, tls: configuration.makeTLSSettings())

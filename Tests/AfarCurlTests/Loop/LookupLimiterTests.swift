@@ -31,8 +31,7 @@ struct LookupLimiterTests {
         #expect(drain(&limiter) == "d")
     }
 
-    /// A slot can become free while libcurl is running, and a new waiter can arrive before the loop admits the next
-    /// one.
+    /// A slot can become free while libcurl is running. A new waiter can then arrive before an older one is admitted.
     @Test func newWaitersDoNotOvertakeOthers() {
         var limiter = Limiter(limit: 1)
         #expect(enter("ab", &limiter) == 1)

@@ -114,7 +114,7 @@ enum Shim {
             LD_PRELOAD='\(library)' exec '\(program)' --testing-library swift-testing --filter '\(test)'
             """
         return await withCheckedContinuation { continuation in
-            // Foundation's Process doesn't support many descriptors. The call blocks.
+            // Foundation's Process doesn't support many descriptors. `popen` blocks.
             DispatchQueue.global().async {
                 guard let output = popen(command, "re") else {
                     return continuation.resume(returning: ("no shell: \(errno)", false))

@@ -30,7 +30,7 @@ extension TransportTests {
 @Suite(
     OverEachTransport(), .serialized, .enabled(if: Shim.isLoaded, "requires the shim"), .timeLimit(.minutes(1)))
 struct ShimmedTests {
-    /// Has one thread, because the limit is divided among the threads.
+    /// The transport has one thread, because the limit on lookups is divided among the threads.
     private let transport = makeTransport { $0.maximumThreads = 1 }
     private let limit = CurlTransport.Configuration().maximumLookups
 
@@ -75,7 +75,7 @@ struct ShimmedTests {
             #expect(try await lookups(1 + limit) == 1 + limit)
             let response = try await transport.send(fast)
             #expect(response.report.transactions.first?.isReusedConnection == true)
-            // A new host waits for a lookup but doesn't block the others.
+            // A new host waits for a lookup but doesn't block known hosts.
             let another = try await transportError {
                 try await transport.send(Exchange(try url("another", server)).with { $0.totalTimeout = 0.1 })
             }
@@ -130,7 +130,8 @@ struct ShimmedTests {
         }
     }
 
-    /// libcurl polls for lookup results only occasionally, so the loop must always receive the event from the kernel.
+    /// libcurl polls for lookup results only occasionally, so the transport's thread must receive the kernel's event
+    /// about each result.
     @Test func failedLookupsAreDetectedImmediately() async throws {
         Shim.setDelay(milliseconds: 100)
         var times: [Double] = []
@@ -146,8 +147,8 @@ struct ShimmedTests {
         #expect(times.sorted()[times.count / 2] < 0.2, "\(times)")
     }
 
-    /// libcurl can use the address from another transfer's lookup. Its own lookup then completes when no transfer waits
-    /// for it.
+    /// A transfer can use the address from another transfer's lookup. When its own lookup completes, no transfer waits
+    /// for that lookup.
     @Test(.onlyOverCurl("requests of HTTPTransport share the lookup"))
     func aLateSecondLookupDoesNotAffectTheLoop() async throws {
         try await withServer { server in

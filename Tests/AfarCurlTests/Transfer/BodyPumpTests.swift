@@ -19,7 +19,8 @@ struct BodyPumpTests {
             pump.start(RequestBodyStream(length: length, isReplayable: false) { { try body.next() } })
         }
 
-        /// Reads like the loop: immediately if bytes are available, and otherwise after the notification.
+        /// Reads from the pump as the transports do: immediately if bytes are available, and otherwise after the pump's
+        /// next notification.
         mutating func read(_ count: Int) async throws -> [UInt8] {
             var bytes = [UInt8](repeating: 0, count: count)
             while true {

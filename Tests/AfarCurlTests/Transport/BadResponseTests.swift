@@ -72,8 +72,8 @@ extension TransportTests {
             Case(
                 "5,000 fields", .headTooLarge, .awaitingResponse, .send(ok), .repeat("a: b\r\n", every: 0, times: 5_000)
             ),
-            // The lines aren't shorter, because libcurl copies the whole value for each line if it can't enlarge the
-            // memory in place.
+            // More and shorter lines would take too long: libcurl copies the whole value for each line, unless it can
+            // enlarge the memory in place.
             Case(
                 "endless folds", .headTooLarge, .awaitingResponse, .send(ok + "A: b\r\n"),
                 .repeat(" \(String(repeating: "c", count: 97))\r\n", every: 0, times: 9_999)),
@@ -175,7 +175,7 @@ extension TransportTests {
             }
         }
 
-        /// If a body is longer than its Content-Length, only the declared bytes count, and the connection is closed.
+        /// If a body is longer than its Content-Length, the surplus bytes are dropped, and the connection is closed.
         @Test func aLongBodyEndsAtItsContentLength() async throws {
             try await withRawServer(
                 [.respond(Self.ok + "Content-Length: 4\r\n\r\nabcdefgh")], [.respond(Self.ok + "\r\n"), .close]

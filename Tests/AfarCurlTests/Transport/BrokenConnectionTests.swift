@@ -87,7 +87,7 @@ extension TransportTests {
             }
         }
 
-        /// A body's producer can be idle for a long time. A rejection or a redirect must not wait for it.
+        /// A body's producer can be idle for a long time. A rejection or a redirect must not wait for the producer.
         @Test(
             arguments: [true, false],
             [

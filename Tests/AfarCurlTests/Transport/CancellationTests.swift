@@ -73,7 +73,7 @@ extension TransportTests {
             }
         }
 
-        /// An observer that blocks the loop's thread for a short time for every chunk.
+        /// An observer that blocks the transport's thread for a short time for every chunk.
         private final class SlowObserver: ExchangeObserver {
             let hasBegun = Deferred<Void>()
 
@@ -102,7 +102,7 @@ extension TransportTests {
 
         @Test func whileItConnects() async throws {
             let port = try UnacceptingPort()
-            // The exchange starts before the one that `catchUp()` sends.
+            // When `catchUp()` returns, the first exchange is connecting.
             try await expectCancellation(of: Exchange(port.url), in: .connecting) { try await transport.catchUp() }
         }
 
@@ -122,7 +122,7 @@ extension TransportTests {
             try await withRawServer([.receiveHead, .hold(gate), .receiveAll]) { server in
                 let exchange = Exchange(server.url, .post, body: .data(Data(count: 50_000_000)))
                 try await expectCancellation(of: exchange, in: .sending) { try await server.head() }
-                // The connection's end arrives after the buffered bytes.
+                // The server must read the buffered bytes before it detects the end.
                 gate.open()
                 try await server.peerClosed(0)
             }
@@ -158,7 +158,8 @@ extension TransportTests {
             }
         }
 
-        /// The timeout passes while the transport's thread is busy, after the cancellation.
+        /// The exchange is canceled while the transport's thread is busy. The timeout passes before the thread
+        /// continues.
         @Test func beforeATimeout() async throws {
             let transport = makeTransport { $0.maximumThreads = 1 }
             try await withRawServer([.receiveHead, .waitForever]) { server in

@@ -77,7 +77,8 @@ extension TransportTests {
             }
         }
 
-        /// Blocks the transport's thread during `body`, so that it processes all events of that time in one iteration.
+        /// Blocks the transport's thread while `body` runs. Afterward, the thread processes all events that occurred
+        /// meanwhile in one iteration of its loop.
         private func whileBusy(_ transport: any TestableTransport, _ body: () async throws -> Void) async throws {
             let isBusy = Deferred<Void>()
             let mayGoOn = Locked(false)
@@ -92,7 +93,7 @@ extension TransportTests {
             await task.value
         }
 
-        /// libcurl assigns a connection to the next request before it reports the end of the previous one.
+        /// libcurl assigns a connection to the next request before it reports that the previous request is complete.
         @Test(arguments: ["GET", "POST"])
         func anUnsolicitedResponseInTheSameTurnIsIgnored(_ method: String) async throws {
             let gate = RawServer.Gate()
@@ -150,7 +151,7 @@ extension TransportTests {
         @Test func aConnectionClosedByTheServerIsRemoved() async throws {
             try await withRawServer([.respond(Self.ok("ok")), .close]) { server in
                 _ = try await transport.send(Exchange(server.url))
-                // libcurl closes it at the transport's request a second later.
+                // A second later, libcurl closes the connection at the transport's request.
                 while await transport.connectionStatistics?.open != 0 { try await Task.sleep(for: .milliseconds(10)) }
             }
         }
@@ -204,7 +205,7 @@ extension TransportTests {
             try await withRawServer([.loop([.respond(Self.ok("ok"))])]) { first in
                 _ = try await transport.send(Exchange(first.url))
                 try await withRawServer([.loop([.respond(Self.ok("ok"))])]) { second in
-                    // libcurl compares ages in milliseconds.
+                    // libcurl compares connections' ages in milliseconds.
                     try await Task.sleep(for: .milliseconds(10))
                     _ = try await transport.send(Exchange(second.url))
                     try await first.peerClosed(0)
@@ -336,7 +337,7 @@ extension TransportTests {
             }
         }
 
-        /// The host's name determines the thread. Heads are decided on the thread of their connection.
+        /// A host's name determines the thread of its connections. That thread also calls `decide` for the responses.
         @Test(arguments: [1, 4]) func theNumberOfThreadsIsConfigurable(_ count: Int) async throws {
             let transport = Self.transport { $0.maximumThreads = count }
             let threads = Locked<Set<pthread_t>>([])

@@ -16,7 +16,7 @@ extension TransportTests {
 
         // MARK: Bytes on the wire
 
-        /// Bytes beyond the announced length would be parsed as the next request.
+        /// A server would parse bytes beyond the announced length as the next request.
         @Test func aBodyIsSentOnceAfterARejectedExpectation() async throws {
             let refusal = "HTTP/1.1 417 No\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
             let script: [RawServer.Step] = [
@@ -80,7 +80,7 @@ extension TransportTests {
 
         // MARK: Waiters
 
-        /// The connections of resent requests must not all go to requests that arrived earlier.
+        /// A request that is resent must not wait for all requests that are already queued.
         @Test func resentRequestsAreNotStarved() async throws {
             let transport = makeTransport { $0.maximumConnectionsPerHost = 2 }
             let gate = RawServer.Gate()
@@ -135,7 +135,7 @@ extension TransportTests {
                 while await transport.connectionStatistics?.waiting != 1 { await Task.yield() }
                 gate.open()
                 #expect(try await first.value == "good")
-                // The server can close the connection after the request has been sent, and a POST isn't resent.
+                // A POST isn't resent if the connection ends after the request has been sent.
                 if let text = try? await second.value { #expect(text == "fresh") } else { #expect(surplus.isEmpty) }
             }
         }

@@ -110,7 +110,7 @@ extension TransportTests {
             }
         }
 
-        /// The reader of a pipe can close it. The process must not receive SIGPIPE.
+        /// The process must not receive SIGPIPE when it writes to a pipe whose reader has closed it.
         @Test func aPipeWithoutAReaderFails() async throws {
             try await withServer { server in
                 var ends: [Int32] = [0, 0]

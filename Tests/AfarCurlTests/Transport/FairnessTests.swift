@@ -8,7 +8,7 @@ import Testing
 @testable import AfarCurl
 
 extension TransportTests {
-    /// A fast server doesn't delay other exchanges, and neither does the cleanup of its exchange.
+    /// Neither a fast server nor the cleanup of that server's exchange delays other exchanges.
     @Suite(.timeLimit(.minutes(1))) struct FairnessTests {
         private let transport = makeTransport()
 
@@ -27,7 +27,7 @@ extension TransportTests {
                 }
             }
 
-            /// Sends as fast as possible, for seconds or forever, without ever completing the body.
+            /// Steps that send as fast as possible, for seconds or forever, without ever completing the body.
             var steps: [RawServer.Step] {
                 switch self {
                 case .chunksOfOneByte:
@@ -92,7 +92,8 @@ extension TransportTests {
             }
         }
 
-        /// Counts the bytes of a body. After 16 MiB, it blocks the transport's thread until its door opens.
+        /// Counts the bytes of a body. After 16 MiB, the observer blocks the transport's thread until `open()` is
+        /// called.
         private final class Blocker: ExchangeObserver {
             let isBlocking = Deferred<Void>()
             private let door = DispatchSemaphore(value: 0)
@@ -136,9 +137,9 @@ extension TransportTests {
             }
         }
 
-        /// After the responses have arrived, the flood's connection is processed at most three times before the others:
-        /// in the rest of the current iteration, in another one before the thread polls its sockets, and in one
-        /// together with them.
+        /// After the three responses have arrived, the transport's thread reads from the flood's connection at most
+        /// three more times before it reads the responses: in the rest of the current iteration of its loop, in the
+        /// next iteration before it polls its sockets, and in the iteration in which it reads the responses.
         @Test(
             .onlyOverHTTP("libcurl determines how much it reads per iteration"),
             arguments: [Flood.plain, .plainOfKnownLength], [true, false])
@@ -212,7 +213,7 @@ extension TransportTests {
             }
         }
 
-        /// The upload's response arrives in two pieces. The second one completes it.
+        /// The response to the upload arrives in two pieces, the head and the body.
         @Test func aRejectedUploadIsReleased() async throws {
             /// Signals when the transport has released the observer.
             final class Owner: ExchangeObserver {
@@ -234,7 +235,7 @@ extension TransportTests {
                     gate.open()
                     #expect(try await collect(stream) == Data("body".utf8))
                 }
-                // No other event occurs on the transport's thread.
+                // The release must not depend on a further event.
                 await isGone.value
             }
         }

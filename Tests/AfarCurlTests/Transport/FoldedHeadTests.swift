@@ -9,8 +9,8 @@ import Testing
 
 extension TransportTests {
     /// Responses whose first header line begins with white space. libcurl 7.83 to 8.0 appends such a line to the last
-    /// field of the previous response. If that response belonged to another transfer of the same handle, its memory has
-    /// already been freed.
+    /// field of the previous response. If the previous response belonged to an earlier transfer with the same handle,
+    /// the field's memory has already been freed.
     @Suite struct FoldedHeadTests {
         private let transport = makeTransport()
 

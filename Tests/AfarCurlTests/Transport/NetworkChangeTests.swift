@@ -153,7 +153,7 @@ extension TransportTests {
 
         // MARK: No network
 
-        /// The kernel rejects TCP to such addresses in the same way as addresses without a route.
+        /// For TCP connections to such addresses, the kernel returns the same error as for addresses without a route.
         @Test(arguments: ["http://224.0.0.1/", "http://255.255.255.255/"])
         func unroutableAddressesAreNotConnected(url: String) async throws {
             let url = try #require(URL(string: url))

@@ -39,8 +39,8 @@ extension TransportTests {
                 }
             }
 
-            /// Creates and releases a transport and sleeps, because the first use in a process creates permanent
-            /// resources.
+            /// Creates and releases a transport, and sleeps. The first transport and the first sleep of a process
+            /// create permanent resources.
             static func settle() async throws {
                 try await withServer { server in _ = try await makeTransport().send(Exchange(server.url("/get"))) }
                 var isSettled = false

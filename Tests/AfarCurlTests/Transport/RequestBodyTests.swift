@@ -89,7 +89,7 @@ extension TransportTests {
             }
         }
 
-        /// A body's producer can require another response from the same transport.
+        /// A body's producer can wait for the response to another request over the same transport.
         @Test func producingABodyDoesNotBlockOthers() async throws {
             try await withServer { server in
                 let (made, mayBeMade) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))

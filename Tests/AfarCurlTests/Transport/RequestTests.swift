@@ -60,7 +60,8 @@ extension TransportTests {
                     #expect(response.head.status == status)
                     #expect(try response.data.isEmpty)
                 }
-                // Other recipients may read a body after a 204 with a length, so HTTPTransport closes the connection.
+                // Some recipients read a body after a 204 with a Content-Length, so HTTPTransport closes the
+                // connection.
                 let isAmbiguous = status == 204 && TestedTransport.current == .http
                 #expect(server.connectionCount == (isAmbiguous ? 2 : 1))
             }

@@ -50,7 +50,7 @@ extension TransportTests {
             }
         }
 
-        /// The proxy accepts no method on the second connection.
+        /// On the second connection, the SOCKS proxy accepts none of the offered authentication methods.
         @Test(.onlyOverHTTP("libcurl offers the proxy other methods"))
         func aFailedResendHasNoDatesOfTheFirstConnection() async throws {
             let host = "origin.invalid"
@@ -85,8 +85,8 @@ extension TransportTests {
 
         private static let refusal = "HTTP/1.1 417 No\r\nContent-Length: 7\r\n\r\nrefused"
 
-        /// The request is resent without the expectation (RFC 9110, section 15.5.18), and its response isn't mixed with
-        /// the rejection.
+        /// The request is resent without the expectation (RFC 9110, section 15.5.18). The second response isn't mixed
+        /// with the rejection.
         @Test(
             arguments: [
                 (RequestBody.data(Data("small".utf8)), 5), (.data(Data(count: 100_000)), 100_000),
@@ -160,7 +160,8 @@ extension TransportTests {
             }
         }
 
-        /// The server waits until libcurl stops waiting for 100 Continue and sends part of the body.
+        /// The server rejects the request after the transport has stopped waiting for 100 Continue and has sent part of
+        /// the body.
         @Test func aLateRejectionOfAOneShotBodyFails() async throws {
             try await withRawServer([.receiveHead, .receive(1_000), .send(Self.refusal), .receiveAll]) { server in
                 let body = RequestBodyStream(isReplayable: false) {
@@ -180,7 +181,7 @@ extension TransportTests {
             }
         }
 
-        /// libcurl stores the number of a system error in the handle.
+        /// A libcurl handle stores the number of the last system error, and later transfers reuse the handle.
         @Test func aFailureDoesNotReportThePreviousError() async throws {
             let port = try ClosedPort()
             let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"

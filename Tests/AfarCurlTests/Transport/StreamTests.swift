@@ -45,7 +45,7 @@ extension TransportTests {
             }
         }
 
-        /// At most one read exceeds the limit.
+        /// A single read can exceed the limit, but no read follows until the stream has room.
         @Test func aFullStreamIsNotRead() async throws {
             let head = "HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n"
             let block = String(repeating: "x", count: 1 << 20)
@@ -55,7 +55,7 @@ extension TransportTests {
                 exchange.observer = received
                 let body = try await transport.send(exchange).stream
                 while received.count < 64 * 1024 { await Task.yield() }
-                // The loop responds after it has read everything.
+                // The transport's thread responds after its pending reads.
                 _ = await transport.connectionStatistics
                 body.cancel()
                 let transaction = try #require(await body.report().transactions.first)

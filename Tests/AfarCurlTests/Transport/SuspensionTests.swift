@@ -54,7 +54,7 @@ extension TransportTests {
                 await suspender.suspended.value
                 gate.open()
                 try await server.reached("sent")
-                // The suspended exchange's own timer would fire first.
+                // The suspended exchange's idle timer would have fired before this one.
                 try await transport.passIdleTimeout(of: 0.6)
                 #expect(suspender.received == 3)
                 exchange.control.resume()
@@ -151,7 +151,7 @@ extension TransportTests {
             }
         }
 
-        /// libcurl can read during a pause. It then delivers the lines of a head in one piece.
+        /// libcurl can read while a transfer is suspended. It then delivers all lines of a head at once.
         @Test(arguments: [ResponseDelivery.collect(), .stream()])
         func aHeadThatArrivesBetweenSuspensionsIsRead(delivery: ResponseDelivery) async throws {
             let steps = [RawServer.Step.loop([.respond("HTTP/1.1 200 OK\r\nA: b\r\nContent-Length: 4\r\n\r\nbody")])]
@@ -174,15 +174,15 @@ extension TransportTests {
             }
         }
 
-        /// The next hop of a redirect uses the same control as the previous one, and can start the moment the previous
-        /// body ends.
+        /// After a redirect, the next exchange uses the same control as the previous one, and can start as soon as the
+        /// previous body ends.
         @Test func theNextExchangeKeepsItsControl() async throws {
             let answer = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n"
             let gate = RawServer.Gate()
             try await withRawServer([.loop([.respond(answer), .hold(gate), .send("body")])]) { server in
                 let isNextSuspended = Locked(false)
                 let exchange = Exchange(server.url, delivery: .stream())
-                // The code after the end of the body runs within the transport's completion.
+                // With this executor, the transport's completion also runs the code after the end of the body.
                 try await withTaskExecutorPreference(CallersThread()) {
                     let stream = try await transport.send(exchange).stream
                     gate.open()
@@ -196,8 +196,8 @@ extension TransportTests {
             }
         }
 
-        /// The messages of two threads that suspend and resume concurrently can arrive in any order. The control's
-        /// final state counts.
+        /// If two threads suspend and resume an exchange concurrently, the transport can receive their messages in any
+        /// order. The control's final state decides.
         @Test func theLastChangeOfTheControlIsUsed() async throws {
             let block = [UInt8](repeating: 1, count: 10_000)
             try await withRawServer([.respond("HTTP/1.1 200 OK\r\n\r\n"), .loop([.send(block)])]) { server in

@@ -97,7 +97,7 @@ extension TransportTests {
                 #expect(name == "afar.\(TestedTransport.current)")
                 #expect(released != nil)
             }
-            // The thread releases it after the last step of the last task.
+            // The thread releases the transport after the last step of the last task.
             while released != nil { await Task.yield() }
         }
     }

@@ -109,7 +109,7 @@ import Testing
         let certificates = try TestCertificates.shared.get()
         let listener = try Listener()
         let port = try #require(listener.address.numbers?.port)
-        // The relay stops reading when its server does.
+        // The relay stops reading when `peer` doesn't read.
         let relay = try TLSRelay(to: UInt16(port), certificates)
         let (stream, socket) = try TLSStream.connected(to: relay.url, certificates)
         defer { close(socket.descriptor) }

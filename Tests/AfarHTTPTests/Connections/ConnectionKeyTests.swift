@@ -33,7 +33,7 @@ import Testing
         #expect(try key("a:80", scheme: "https").origin == "https://a:80")
     }
 
-    /// Classify each new option here. If it distinguishes connections, it belongs in the key.
+    /// Classify each new option here. An option that distinguishes connections belongs in the key.
     @Test func everyOptionIsClassified() {
         let ofExchanges: Set<String> = [
             "connectTimeout", "idleTimeout", "minimumTransferRate", "totalTimeout", "defaultFields", "decodesContent",
@@ -41,7 +41,7 @@ import Testing
             "acceptsBodiesWithoutTLSCloseNotify",
         ]
         let ofConnections: Set<String> = ["minimumTLSVersion", "security", "networkBox"]
-        // The transport rejects these.
+        // The transport rejects these options.
         let refused: Set<String> = ["httpVersion", "connectionAuthentication", "protocolClasses"]
         let options = Mirror(reflecting: ExchangeOptions()).children.compactMap(\.label)
         #expect(Set(options) == ofExchanges.union(ofConnections).union(refused))

@@ -40,7 +40,7 @@ import Testing
         let waiters = (0..<3).map { _ in Waiter() }
         for waiter in waiters { _ = pool.request(waiter, key: "a") }
         #expect(pool.available(first, key: "a", isFresh: true, idleUntil: .max) === waiters[0])
-        // The used connection becomes available before the new one for the second waiter.
+        // The first connection is idle again before the second one is open.
         #expect(pool.available(first, key: "a", isFresh: false, idleUntil: .max) === waiters[1])
         #expect(pool.available(second, key: "a", isFresh: true, idleUntil: .max) === waiters[2])
     }

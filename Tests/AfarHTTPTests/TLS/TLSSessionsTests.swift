@@ -45,7 +45,7 @@ import Testing
         return try #require(sessions.first)
     }
 
-    /// Returns a copy of the original session.
+    /// Returns a copy of the session from the full handshake.
     ///
     /// - Parameters:
     ///   - timeout: The time in seconds during which the server resumes the session.
@@ -109,7 +109,7 @@ import Testing
         #expect(renewed.expiry == first.expiry && again.expiry == first.expiry)
         // With TLS 1.2, a resumed session isn't replaced by a new one.
         #expect((renewed === first) == !isTLS13)
-        // Without the session, the server performs a full handshake.
+        // A server that doesn't know the session performs a full handshake.
         let other = try TLSRelay(to: server.port, certificates, isTLS13: isTLS13)
         #expect(try Self.session(from: other.url, certificates, resuming: renewed).expiry > first.expiry)
     }
@@ -162,7 +162,7 @@ import Testing
         var sessions = TLSSessions()
         for _ in 0..<3 { sessions.add(try copy(chains[0]), for: key) }
         #expect(sessions.take(for: key, at: 0) == nil)
-        // The other sessions were dropped. The full handshake provides new ones.
+        // The first `take` dropped all sessions. A full handshake provides new ones.
         _ = await security.decide(on: chains[0]) { .success(trust) }
         #expect(sessions.take(for: key, at: 0) == nil)
         for _ in 0..<2 { sessions.add(try copy(chains[0]), for: key) }

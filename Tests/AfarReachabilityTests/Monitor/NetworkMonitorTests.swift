@@ -83,7 +83,8 @@ struct NetworkMonitorTests {
         #expect(addresses.allSatisfy { $0.isThisMachine })
     }
 
-    /// The first lookup always notifies, even if it fails. A name with a zero byte is invalid.
+    /// The end of the first lookup is always reported, even if the lookup fails. This one fails, because a name can't
+    /// contain a zero byte.
     @Test func theEndOfTheFirstLookupIsReported() async {
         let resolver = HostResolver(name: "a\0b")
         let (changes, change) = AsyncStream<Void>.makeStream()

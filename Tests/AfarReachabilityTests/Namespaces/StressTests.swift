@@ -83,7 +83,7 @@ struct StressTests {
         let namespace = try Namespace()
         try await namespace.addOnlineLink("v0", network: 1)
         _ = try await namespace.watch("--debounce \(debounce)")
-        // Already running, so its startup isn't measured.
+        // Starts `ip` now, so that its startup isn't measured.
         try await namespace.run(
             """
             changes=$(mktemp -u)

@@ -3,7 +3,7 @@
 
     @testable import AfarReachability
 
-    /// The other end of a netlink socket, which responds to requests with prepared messages.
+    /// A replacement for the kernel's end of a netlink socket. It responds to requests with prepared messages.
     final class FakeKernel: Sendable {
         typealias Answer = @Sendable (_ type: UInt16, _ number: Int) -> [MessageBuilder]?
 

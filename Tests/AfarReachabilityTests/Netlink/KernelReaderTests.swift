@@ -79,7 +79,7 @@
                 }
             }
             let reader = kernel.reader
-            // The number of a module that has been unloaded since.
+            // The number of a module that is no longer loaded.
             reader.wirelessFamily.number = 0x99
             for _ in 1...3 {
                 let links = try reader.table().links

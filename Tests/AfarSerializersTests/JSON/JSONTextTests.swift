@@ -57,13 +57,13 @@ import Testing
         ("[\"\\", 1, 3, 2),
     ])
     func theErrorHasALocation(text: String, line: Int, column: Int, offset: Int) throws {
-        // An empty body is a different error.
+        // An empty body would cause a different error.
         let bytes = Data((text.isEmpty ? "\u{FEFF}" : text).utf8)
         let error = #expect(throws: AFError.self) { try JSONResponseSerializer().serialize(input(bytes)) }
         let fault = try #require(error?.underlyingError as? InvalidJSON)
         #expect((fault.line, fault.column, fault.byteOffset) == (line, column, offset), "\(fault.problem)")
         #expect(error?.localizedDescription.contains("line \(line), column \(column)") == true)
-        // If the text begins with a different type, decoding an array fails before it reaches the syntax error.
+        // If the text begins with a string, decoding an array fails before the syntax error.
         guard !text.hasPrefix("\"") else { return }
         let other = #expect(throws: AFError.self) { try DecodableResponseSerializer<[Int]>().serialize(input(bytes)) }
         guard case .dataCorrupted(let context) = other?.underlyingError as? DecodingError else {

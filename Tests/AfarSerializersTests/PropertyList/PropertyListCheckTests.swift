@@ -84,8 +84,8 @@ import Testing
     }
 
     @Test func sharedElementsCountTowardTheDepth() throws {
-        // The first element is 300 levels deep. The second element contains the first one, which has already been
-        // checked, 300 levels down.
+        // The first element has 300 levels. Below 300 other levels, the second element contains the first one, which
+        // the check has already visited.
         let deep = (2..<301).map { BinaryPropertyList.array([$0 + 1]) } + [BinaryPropertyList.array([])]
         let above = (302..<601).map { BinaryPropertyList.array([$0 + 1]) } + [BinaryPropertyList.array([2])]
         let top = BinaryPropertyList.array([2, 302])

@@ -22,7 +22,7 @@ struct CacheStorageTests {
         #expect(!isKept([fresh], CacheExchange.request(body: .data(Data("x".utf8)))))
     }
 
-    /// A compressed body is stored in decoded form.
+    /// A compressed body is stored only in decoded form.
     @Test func rawBodiesAndDecodedOnesAreNotConfused() throws {
         let coded = [fresh, ("Content-Encoding", "gzip")]
         let raw = CacheExchange.request(decodesContent: false)
@@ -63,7 +63,7 @@ struct CacheStorageTests {
         #expect(!isKept([fresh, tag], status: status))
     }
 
-    /// Requests can accept stale responses of any age.
+    /// Even these responses are useful, because a request can accept a stale response of any age.
     @Test func neverFreshResponsesAreStored() throws {
         for texts in [
             [], [("Cache-Control", "max-age=0")], [("Cache-Control", "private")], [("Cache-Control", "no-cache")],
@@ -231,7 +231,7 @@ struct CacheStorageTests {
     @Test func theCallersHostFieldIsPartOfTheKey() throws {
         let hosts = ["a.example", "b.example", "cache.example:8080", "a.example, b.example", ""]
         for (number, host) in hosts.enumerated() {
-            // Even a public response belongs to a different resource.
+            // Another Host field identifies another resource.
             let own = try #require(
                 CacheExchange.kept(
                     [("Cache-Control", "public, max-age=60")], to: CacheExchange.request(.get, [("host", host)])))

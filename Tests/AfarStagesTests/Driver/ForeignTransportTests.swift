@@ -113,7 +113,7 @@ struct ForeignTransportTests {
         #expect(try String(contentsOf: file, encoding: .utf8) == "there")
     }
 
-    /// The outer transport isn't aware of the decision until it has been made.
+    /// The inner transport returns to the outer one only after the decision about the redirect.
     @Test(arguments: [true, false])
     func aPendingDecisionIsAwaited(isFollowed: Bool) async throws {
         let mock = MockTransport { $0.path == "/a" ? .redirect(to: "/b") : .text("there") }
@@ -124,7 +124,7 @@ struct ForeignTransportTests {
         #expect(response.value == Data((isFollowed ? "there" : "moved").utf8))
     }
 
-    /// If only the outer transport has created a head, the decision is made when it returns.
+    /// Only the outer transport creates the redirect's head, so the redirect is decided when that transport returns.
     @Test func aSyntheticRedirectIsFollowed() async throws {
         struct RedirectingTransport: Transport {
             let base: any Transport
@@ -190,7 +190,7 @@ struct ForeignTransportTests {
         #expect(mock.requests.count == 2)
     }
 
-    /// A cache or an offline page can do this.
+    /// For example, a cache or an offline mode can replace a response.
     @Test func aSyntheticResponseReplacesARedirect() async throws {
         struct ReplacingTransport: Transport {
             let base: any Transport
@@ -313,7 +313,7 @@ struct ForeignTransportTests {
         #expect(log.entries == ["mine", "mine"])
     }
 
-    /// The redirect handler of the previous attempt can access the request when it is released.
+    /// While the redirect handler of the previous attempt is released, it can access the request.
     @Test(.timeLimit(.minutes(1))) func aReleasedRedirectHandlerCanAccessTheRequest() async {
         final class ReleaseProbe: RedirectHandler {
             let ask: @Sendable () -> Void
@@ -327,7 +327,7 @@ struct ForeignTransportTests {
                 completion: @escaping @Sendable (URLRequest?) -> Void
             ) { completion(request) }
         }
-        /// A transport that fails after the decision about a redirect. Its second response succeeds.
+        /// A transport whose first exchange fails after the decision about a redirect. The second exchange succeeds.
         struct InterruptedTransport: Transport {
             let capabilities = TransportCapabilities.mock
             let wasAsked = Locked(false)

@@ -104,7 +104,7 @@ struct HopDriverTests {
         #expect(log.entries.filter { $0.contains("before") } == ["outer before /first", "inner before /next"])
     }
 
-    /// A cache does this for a fresh response.
+    /// For example, a cache does this if it has stored a fresh response.
     @Test(arguments: [true, false])
     func aStageCanAnswerWithoutTheNetwork(isLater: Bool) async throws {
         let log = Log()
@@ -122,7 +122,7 @@ struct HopDriverTests {
         #expect(!log.entries.contains("inner begins"))
     }
 
-    /// A cache does this after a 304 response.
+    /// For example, a cache replaces a 304 response with the stored one.
     @Test func aStageCanReplaceAResponse() async throws {
         let kept = TransportResponse(
             head: ResponseHead(status: 200, url: "http://mock/first"), body: .data(Data("kept".utf8)))
@@ -246,7 +246,8 @@ struct HopDriverTests {
         }
     }
 
-    /// Work that the head requires is performed even if the exchange ends before the owner requests the next event.
+    /// Work that the decision about a head requests is performed even if the exchange ends before the next call to
+    /// `next()`.
     @Test func workRequestedAtTheHeadIsPerformedAfterTheEnd() async throws {
         struct Early: ExchangeStage {
             struct Run: StageRun {
@@ -274,13 +275,13 @@ struct HopDriverTests {
         driver.advance()
         while case .run(let work) = await driver.next() {
             await work()
-            // The owner requests the next event only after the exchange has ended.
+            // Calls `next()` again only after the exchange has ended.
             await isOver.value
         }
         #expect(log.entries == ["asked"])
     }
 
-    /// If a decision returns work after the owner has received the result, the work is released.
+    /// If a decision requests work after the result has been taken, the work is released.
     @Test func workRequestedAfterTheEndIsReleased() throws {
         final class PendingWork: Sendable {}
         var state = HopDriver.State(Hop(try .to("http://mock/")))

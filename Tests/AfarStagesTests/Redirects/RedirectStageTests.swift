@@ -154,7 +154,7 @@ struct RedirectStageTests {
             Issue.record("\(result)")
             return
         }
-        // The same applies if the next hop fails.
+        // The body isn't written even if the next hop fails.
         let failing = MockTransport { request in
             request.path == "/b" ? .failure(.connectionLost) : try await Self.chain(request)
         }

@@ -36,8 +36,8 @@ struct LostNetworkTests {
 
     /// Runs a command in its own network and process namespaces, which are removed when it exits.
     ///
-    /// Foundation's `Process` isn't used, because it reads past the end of its list of descriptors if there are as many
-    /// as in this process.
+    /// Foundation's `Process` isn't used, because it reads past the end of its list of descriptors if many are open, as
+    /// in this process.
     private static func runAlone(_ arguments: [String]) throws -> (status: Int32, output: String) {
         let words = ["unshare", "-rnpf", "--mount-proc", "--kill-child"] + arguments
         guard let output = popen("exec " + words.map(ShellWord.quoted).joined(separator: " "), "re") else {

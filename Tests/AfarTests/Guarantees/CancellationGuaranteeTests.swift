@@ -4,7 +4,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// Cancellation at each stage. It is permanent, the handlers are called, the metrics are kept, and the request isn't
+/// Cancellation at each stage. A canceled request stays canceled, calls its handlers, keeps its metrics, and isn't
 /// retried.
 @Suite(.timeLimit(.minutes(1))) struct CancellationGuaranteeTests {
     /// Creates a retrier that retries everything and records its calls.

@@ -306,7 +306,7 @@ import Testing
             #expect(event.data.utf8.count == 50_000)
             count += 1
             if count == 1 {
-                // Without backpressure, the other streams would complete before these.
+                // Without backpressure, the first response would complete first.
                 for await _ in session.streamRequest(server.url("/others")).streamTask().streamingData() {}
                 #expect(written.withLock { $0 } < total / 2)
             }

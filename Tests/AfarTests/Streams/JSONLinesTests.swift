@@ -36,7 +36,7 @@ import Testing
             if let line = stream.value { ids.append(line.id) }
         }
         #expect(ids == Array(0..<1000))
-        // The property, not the methods with the same name.
+        // The property, not a method with the same name.
         let response = request.response
         #expect(response?.statusCode == 200)
         #expect(request.response != nil)
@@ -83,7 +83,6 @@ import Testing
         await server.stop()
     }
 
-    /// A partial line isn't delivered.
     @Test(arguments: kinds)
     func aPartialLineIsNotDelivered(kind: TransportKind) async throws {
         let server = try await RawServer.start([
@@ -104,7 +103,7 @@ import Testing
         await server.stop()
     }
 
-    /// A retry receives the body from its first byte. Its lines contain nothing from the previous attempt.
+    /// A retry receives the body from the first byte. The values contain nothing from the previous attempt.
     @Test func aRetryStartsWithANewParser() async throws {
         let server = try await RawServer.start(scripts: [
             [.respond("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n" + #"{"id":1,"te"#), .reset],

@@ -158,7 +158,7 @@ import Testing
             let isPublic = control.hasPrefix("public")
             let clients = isPublic ? ["CN=client-a"] : ["CN=client-a", "CN=client-b", "none"]
             #expect(Set(answers.map(client)) == Set(clients), "\(control)")
-            // The last three are from the cache.
+            // The last three responses are from the cache.
             #expect(Array(answers[..<3]) == Array(answers[3...]), "\(control)")
         }
     }
@@ -233,7 +233,7 @@ import Testing
             let refused = await refusing.request(server.url).serializingString().response
             #expect(refused.error?.isServerTrustEvaluationError == true, "\(refused)")
         }
-        // The certificate is sent once per accepted connection unless that resumes a session.
+        // The client sends its certificate once per connection, unless the connection resumes a TLS session.
         for count in 1...2 {
             _ = try await accepting.request(server.url).validate().serializingString().value
             #expect((1...count).contains(server.clientsSeen.count))

@@ -42,7 +42,7 @@ import Testing
     @Test func aDelegateCanUseTheDefaultEvaluation() async throws {
         let server = try await server()
         let delegate = SessionDelegate()
-        // A different kind of credential doesn't affect the evaluation.
+        // A password doesn't affect the evaluation of trust.
         delegate.taskDidReceiveChallenge = { _, _, _ in
             (.useCredential, URLCredential(user: "", password: "", persistence: .none))
         }

@@ -89,7 +89,7 @@ import Testing
         return configuration
     }
 
-    /// The default transport, or libcurl's in tests that run with each.
+    /// The transport for the current test run: the default one, or libcurl's.
     private var transport: any Transport {
         switch TestedTransport.current {
         case .http: TransportKind.platform.make(configuration)
@@ -236,7 +236,7 @@ import Testing
     }
 
     @Test func aMismatchedPinIsRejected() async throws {
-        // In addition to its own chain, the server sends a pinned certificate that didn't sign it.
+        // The site "stowaway" also sends the pinned certificate, which isn't part of its chain.
         let server = try await server([
             "bad": .init("good-p384"), "stowaway": .init("stowaway"), "leaf": .init("issuer-without-right"),
         ])
@@ -362,7 +362,7 @@ import Testing
             resumed.append(try await plain.request(server.url("good")).serializingString().value)
             _ = try await open.request(server.url("bad")).serializingString().value
         }
-        // With connection reuse disabled, TLS sessions without an evaluator are resumed.
+        // If the server closes each connection, requests without an evaluator resume the TLS session.
         #expect(resumed.last?.hasSuffix(isKept ? ".\n" : "r\n") == true)
         let sent = try await server.requestBytes(to: "bad")
         for session in [plain, strict, pinned] {
@@ -521,7 +521,8 @@ import Testing
         }
     }
 
-    /// Starts a server with several machines that are chosen at random. Each has its own certificate.
+    /// Starts a server that simulates several machines with different certificates. Each connection reaches a random
+    /// one of them.
     private func machines(_ count: Int) async throws -> SecureServer {
         let shares = (1..<count).map { "\(String(format: "%.2f", 100 / Double(count)))% \($0);" }.joined()
         return try await SecureServer(

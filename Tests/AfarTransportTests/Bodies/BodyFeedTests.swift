@@ -82,7 +82,7 @@ struct BodyFeedTests {
         #expect(fault?.systemError == ENOENT)
     }
 
-    /// Opening a pipe blocks the entire loop until there is a writer.
+    /// Opening a named pipe would block the transport's thread until the pipe has a writer.
     @Test func onlyRegularFilesAreOpened() throws {
         let pipe = FileManager.default.temporaryDirectory.appending(path: "pipe-\(UUID().uuidString)")
         #expect(mkfifo(pipe.path, 0o600) == 0)

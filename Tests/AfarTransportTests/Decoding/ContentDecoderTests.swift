@@ -192,7 +192,7 @@ import Testing
         #expect(try Self.decode(encoded, coding, limit: limit).count == 5_000_000)
     }
 
-    /// The output of intermediate codings counts toward the limit, too, and no step takes long.
+    /// The output of the intermediate coding counts toward the limit, too, and a single call decodes only a part of it.
     @Test func aBombBetweenTwoCodingsStopsAtTheLimit() throws {
         let member = try Encoder.encode(Data(), "gzip")
         let members = Data(repeatElement(member, count: 100_000).joined())

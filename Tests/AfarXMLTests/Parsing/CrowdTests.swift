@@ -44,7 +44,7 @@ import Testing
         #expect(error("<r>\(names)</r>")?.kind == .limitExceeded)
     }
 
-    /// The parser stores the names of a stream until its end.
+    /// The parser stores all names until the stream ends.
     @Test func tooManyNamesAreRejectedOnStreams() throws {
         let options = XML.ParsingOptions(maximumNames: 999)
         for text in Self.documents(names: 1_000) {

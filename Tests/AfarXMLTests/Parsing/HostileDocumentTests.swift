@@ -20,14 +20,14 @@ import Testing
         #expect(try XML.Document(marks.prefix(3) + Data("<a/>".utf8)).root.name == "a")
     }
 
-    /// libxml2 continues after an error and then parses the text differently from the code that counts attributes in
+    /// After an error, libxml2 continues, but parses the text differently from Afar's code that counts attributes in
     /// advance.
     @Test(arguments: ["<r><?>", "<r><!'>", "<r><!x '>", "<r><!D '>"])
     func nothingIsComparedAfterAnError(beginning: String) {
         let attributes = (0..<100_000).map { "a\($0)=''" }.joined(separator: " ")
         let start = ContinuousClock.now
         #expect(error("\(beginning)<e \(attributes)/></r>") != nil)
-        // Parsing used to take several seconds, and quadratic time.
+        // An earlier version took quadratic time: several seconds.
         #expect(ContinuousClock.now - start < .seconds(2))
     }
 
@@ -170,7 +170,7 @@ import Testing
         #expect(throws: Never.self) { _ = try XML.Document(text, options: XML.ParsingOptions(maximumElements: 11)) }
     }
 
-    /// libxml2 would detect EBCDIC and UTF-16 from the first bytes, but the code that counts attributes wouldn't.
+    /// libxml2 would detect EBCDIC and UTF-16 from the first bytes, but Afar's code that counts attributes wouldn't.
     @Test func libxml2NeverGuessesAnEncoding() throws {
         let ebcdic = Data([0x4C, 0x6F, 0xA7, 0x94, 0x93, 0x40, 0x6E, 0x4C, 0x81, 0x61, 0x6E])
         _ = try #require(error(ebcdic))

@@ -50,7 +50,8 @@ import Testing
         #expect(kept.allSatisfy { $0.parent == nil && $0.document.root == $0 })
     }
 
-    /// The element doesn't share its names with the parser, so equal names have different addresses.
+    /// The element has its own copies of all names, so equal names have different addresses in the element and the
+    /// parser.
     @Test func aStoredElementCanBeDecoded() throws {
         struct Value: Decodable, Equatable {
             let b: String

@@ -50,7 +50,7 @@ enum RandomXPath {
     }
 
     private static func step(_ depth: Int, _ random: inout SplitMix) -> String {
-        // After an attribute, libxml2 omits the content of its element from the `following` axis.
+        // libxml2 omits the content of an attribute's element from the attribute's `following` axis.
         if Int.random(in: 0..<12, using: &random) == 0 { return pick(["@i", "@*", "@p:*"], &random) }
         let axis = pick(
             [

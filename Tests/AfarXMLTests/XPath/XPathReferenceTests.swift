@@ -4,13 +4,13 @@ import Testing
 
 @testable import AfarXML
 
-/// The results are the same as those of libxml2's evaluator, which is proven in practice.
+/// The results are the same as those of libxml2's evaluator, which is widely used.
 @Suite struct XPathReferenceTests {
     @Test(arguments: 0..<40) func randomExpressionsMatchLibxml2(seed: UInt64) throws {
         var random = SplitMix(state: seed)
         let text = RandomXPath.document(&random)
         let document = try XML.Document(text)
-        // libxml2's evaluator modifies the tree.
+        // Separate, because the evaluator modifies it.
         let reference = try XML.Document(text)
         for _ in 0..<100 {
             let expression = RandomXPath.expression(.random(in: 0...3, using: &random), &random)
@@ -46,8 +46,8 @@ private enum Reference {
                 }
         }
 
-        /// Returns a node's position as the number of siblings before it and before each of its ancestors. It is the
-        /// same in two trees of one document.
+        /// Returns a node's position as the number of siblings before it and before each of its ancestors. The position
+        /// is the same in two trees of one document.
         static func place(of node: xmlNodePtr) -> String {
             var steps: [String] = []
             var next: xmlNodePtr? = node

@@ -22,7 +22,7 @@ import Testing
             try document.xpath("//s:item/@y:id", namespaces: names).nodes.compactMap(\.attribute?.value) == ["1", "2"])
         #expect(try items[1].xpath("s:price", namespaces: names).string == "10")
         #expect(try items[1].xpath("../s:other", namespaces: names).nodes.map(\.name) == ["other"])
-        // The document's namespace matches neither unprefixed names nor the document's own prefix.
+        // In an expression, a name without a prefix has no namespace, so it matches no element here.
         #expect(try document.xpath("//item").nodes.isEmpty)
     }
 

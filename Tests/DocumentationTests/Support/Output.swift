@@ -9,12 +9,12 @@ enum Output {
 
     private static let state = Locked(State())
 
-    /// Returns whether a sample prints a line before the test is canceled, or already has.
+    /// Returns whether a sample has printed a line, or prints it before the test is canceled.
     static func has(_ line: String) async -> Bool {
         await has(where: { $0 == line })
     }
 
-    /// Returns whether a sample prints a matching line before the test is canceled, or already has.
+    /// Returns whether a sample has printed a matching line, or prints one before the test is canceled.
     static func has(where isWanted: (String) -> Bool) async -> Bool {
         let (stream, reader) = AsyncStream.makeStream(of: String.self)
         state.withLock { state in

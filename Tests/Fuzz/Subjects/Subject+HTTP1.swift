@@ -4,7 +4,7 @@ import Foundation
 import HTTPTypes
 
 extension Subject {
-    /// HTTP/1.1 responses. The outcome doesn't depend on how the bytes are split.
+    /// HTTP/1.1 responses. The outcome must not depend on the pieces into which the bytes are divided.
     static let responses = [
         Subject("http1-response", seeds: responseSeeds, tokens: responseTokens) {
             (input, random) throws(Contradiction) in
@@ -66,7 +66,7 @@ extension Subject {
             }
             if let event = try parser.receiveEndOfInput(isClean: isClean) { note(event) }
         } catch let error as Fault {
-            // The message quotes the bytes before the error, which depend on the split.
+            // Omits the bytes that the message quotes, because their number depends on the pieces.
             text += String(error.message.unicodeScalars.prefix { $0 != "\"" })
             do {
                 _ = try parser.receiveEndOfInput(isClean: true)

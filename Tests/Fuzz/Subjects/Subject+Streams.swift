@@ -41,7 +41,7 @@ extension Subject {
         },
     ]
 
-    /// Checks that the results don't depend on the chunks. Returns whether there was a value.
+    /// Checks that the results are the same for any chunks of the input. Returns whether there was a value.
     static func sameHoweverCut<Parser: DataStreamParser>(
         _ parser: Parser, _ input: Data, _ random: inout SeededGenerator
     ) throws(Contradiction) -> Bool {

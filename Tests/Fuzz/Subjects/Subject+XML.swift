@@ -179,8 +179,8 @@ extension Subject {
         }
     }
 
-    /// Checks that the results don't depend on the chunks, and returns whether the input is a valid document. An
-    /// invalid document may be rejected earlier if more of it has arrived.
+    /// Checks that the results are the same for any chunks of the input, and returns whether the input is a valid
+    /// document. With larger chunks, the parser may reject an invalid document earlier.
     private static func checkCuts<Parser: DataStreamParser, Shape: Equatable>(
         _ parser: Parser, _ input: Data, _ chunks: [Data], _ shape: ([Parser.Value]) -> [Shape]
     ) throws(Contradiction) -> Bool {

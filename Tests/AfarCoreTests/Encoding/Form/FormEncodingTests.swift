@@ -2,7 +2,7 @@ import AfarCore
 import Foundation
 import Testing
 
-/// The properties of `URLEncodedFormEncoder` that values can read, and the encoding of each kind of value.
+/// The encoding of each kind of value, and the properties of the encoder that a value can read while it's encoded.
 @Suite("Form values")
 struct FormEncodingTests {
     func plain(_ value: any Encodable, _ encoder: URLEncodedFormEncoder = URLEncodedFormEncoder()) throws -> String? {

@@ -1,7 +1,7 @@
 import Afar
 
-/// Code of an app's main actor in closures that Afar can call on any thread. As with Alamofire, the compiler warns
-/// about it but must accept it. The tests treat warnings as errors, so this code isn't one of them.
+/// Closures that use an app's main actor, although Afar can call them on any thread. As with Alamofire, the compiler
+/// must accept these closures with a warning. They aren't in a test target, because tests treat warnings as errors.
 @MainActor final class SearchScreen {
     private var count = 0
 

@@ -3,7 +3,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// The error cases of failures.
+/// The `AFError` case for each failure.
 @Suite struct FailureTests {
     private struct Refusing: URLRequestConvertible, Error {
         func asURLRequest() throws -> URLRequest { throw self }

@@ -15,7 +15,7 @@ final class Picture: @unchecked Sendable {
     }
 }
 
-// The library's members are in the same namespace as this package's.
+// The library adds its members to `af`, as Afar does.
 extension Picture: AlamofireExtended {}
 
 extension AlamofireExtension where ExtendedType == Picture {

@@ -15,7 +15,7 @@ enum ProviderError: Swift.Error {
     case underlying(Swift.Error, ProviderResponse?)
 }
 
-/// Allows the caller to cancel a job.
+/// Allows the caller to cancel a request.
 final class CancellableToken: @unchecked Sendable, CustomDebugStringConvertible {
     let cancelAction: () -> Void
     let request: Request?

@@ -62,7 +62,7 @@ extension DownloadRequest: Requestable {
     }
 }
 
-/// The job of a target.
+/// The kind of transfer that a target requires.
 enum Job {
     case plain
     case data(Data)

@@ -4,8 +4,8 @@ import Afar
     /// Represents a framework's controllers, which are isolated to the main actor.
     @preconcurrency @MainActor class ViewController {}
 
-    /// A controller that inherits the main actor. Its closures modify it without isolation, because handlers are called
-    /// on the main queue.
+    /// A controller whose superclass is isolated to the main actor. Its closures aren't isolated, but can modify it,
+    /// because handlers are called on the main queue.
     class DetailController: ViewController {
         var text = ""
         var fraction = 0.0
