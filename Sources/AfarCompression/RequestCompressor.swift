@@ -13,12 +13,13 @@ public typealias GzipRequestCompressor = RequestCompressor<GzipCoding>
 
 /// An interceptor that compresses request bodies and sets `Content-Encoding`.
 ///
-/// It compresses bodies that a `URLRequest` holds in memory, such as those of parameter encoders. It doesn't change requests
-/// without a body, streamed bodies, or the data or file of an upload.
+/// The interceptor compresses bodies that a `URLRequest` holds in memory, such as bodies from parameter encoders. It doesn't
+/// change requests without a body, streamed bodies, or the data or file of an upload.
 ///
-/// Clients can't detect which codings a server decodes, so make sure that your server supports this coding. Otherwise, the server
-/// responds with 415 at best. Compressing small bodies or images saves little, so exclude them with `shouldCompressBodyData`.
-/// Compression runs in the task that prepares the request, or on the session's `requestQueue`, and takes about a second for 50 MB.
+/// Clients can't detect which codings a server decodes, so make sure that your server supports this coding. A server without
+/// this support responds with 415 at best. Compressing small bodies or images saves little, so exclude them with
+/// `shouldCompressBodyData`. Compression runs in the task that prepares the request, or on the session's `requestQueue`, and
+/// takes about a second for 50 MB.
 public struct RequestCompressor<Coding: BodyCoding>: RequestInterceptor {
     /// The treatment of a request that already has a `Content-Encoding`.
     public enum DuplicateHeaderBehavior: Sendable {

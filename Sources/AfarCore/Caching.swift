@@ -14,14 +14,15 @@ import HTTPTypes
 /// requests at once. Without a handler, all of these responses are stored. ``ResponseCacher`` covers the common cases.
 ///
 /// The handler isn't called:
-/// - for a download, because it has no data task. A download is stored only without a handler, or with ``ResponseCacher/cache``.
+/// - for a download, because it has no data task. A download's response is stored only if there is no handler, or if the
+///   handler is ``ResponseCacher/cache``.
 /// - for a 304 response, which renews the stored response.
 /// - if the session has no ``SessionConfiguration/cacheStore``.
 public protocol CachedResponseHandler: Sendable {
     /// Called when a response can be stored.
     ///
-    /// The method is called on an unspecified thread. The completion can be called from any thread; a second call has no effect.
-    /// If it is never called, nothing is stored.
+    /// The method is called on an unspecified thread. The completion can be called from any thread; a second call has no
+    /// effect. If the completion is never called, nothing is stored.
     ///
     /// - `completion`: Receives the response to store, or nil to store nothing.
     @preconcurrency
@@ -40,7 +41,7 @@ public struct ResponseCacher: Sendable {
         case cache
         /// Stores nothing.
         case doNotCache
-        /// Stores the response that the closure returns. If it returns nil, nothing is stored.
+        /// Stores the response that the closure returns. If the closure returns nil, nothing is stored.
         @preconcurrency case modify(
             @Sendable (_ task: URLSessionDataTask, _ response: CachedURLResponse) -> CachedURLResponse?)
     }
@@ -81,7 +82,7 @@ extension CachedResponseHandler where Self == ResponseCacher {
     /// Stores no responses.
     public static var doNotCache: ResponseCacher { .init(behavior: .doNotCache) }
 
-    /// Stores the response that a closure returns. If it returns nil, nothing is stored.
+    /// Stores the response that a closure returns. If the closure returns nil, nothing is stored.
     @preconcurrency
     public static func modify(
         using closure: @escaping @Sendable (URLSessionDataTask, CachedURLResponse) -> CachedURLResponse?
@@ -191,7 +192,7 @@ public final class URLCacheStore: CacheStore, @unchecked Sendable {
         return [response]
     }
 
-    /// Stores a response, replacing an existing response of the same variant.
+    /// Stores a response, replacing the previous response to the same URL.
     public func store(_ response: CachedResponse) {
         guard let request = Self.request(for: response.url), let entry = response.cachedURLResponse else { return }
         let keyed = CachedURLResponse(
@@ -240,8 +241,8 @@ extension CachedResponse {
 }
 
 extension HTTPFields {
-    /// Creates the fields of a Foundation response. Foundation joins the values of a field. If the field is unchanged, its values
-    /// remain separate.
+    /// Creates the fields of a Foundation response. Foundation joins all values of a field into one. If a handler hasn't
+    /// changed a field, its separate values are taken from `old`.
     fileprivate init(_ head: HTTPURLResponse, replacing old: HTTPFields) {
         self.init()
         for case (let text as String, let value as String) in head.allHeaderFields {

@@ -113,9 +113,9 @@ extension Cookie {
 extension SessionConfiguration {
     /// The session's cookies as a Foundation storage, or nil if the session has no cookie store.
     ///
-    /// If you set a storage, it becomes the session's ``cookieStore``. All code that uses the storage then shares the cookies. On
-    /// Linux, `HTTPCookieStorage.shared` writes a file for each cookie. If you set no storage, the property returns a copy of the
-    /// store's cookies. Changes to the copy don't affect the session.
+    /// If you set a storage, it becomes the session's ``cookieStore``. All code that uses the storage shares the cookies. On
+    /// Linux, `HTTPCookieStorage.shared` writes a file for each cookie. If you set no storage, the property returns a copy of
+    /// the store's cookies. Changes to the copy don't affect the session.
     public var httpCookieStorage: HTTPCookieStorage? {
         get { cookieStore.flatMap { ($0 as? FoundationCookieStore)?.storage ?? Self.storage(copying: $0) } }
         set { cookieStore = newValue.map(FoundationCookieStore.init) }

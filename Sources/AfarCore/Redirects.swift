@@ -43,7 +43,7 @@ public struct Redirector: Sendable {
         case follow
         /// The redirect isn't followed: the redirect response is the final response.
         case doNotFollow
-        /// The request that the closure returns is sent. If it returns nil, the redirect isn't followed.
+        /// The request that the closure returns is sent. If the closure returns nil, the redirect isn't followed.
         @preconcurrency case modify(
             @Sendable (_ task: URLSessionTask, _ request: URLRequest, _ response: HTTPURLResponse) -> URLRequest?)
     }
@@ -86,7 +86,7 @@ extension RedirectHandler where Self == Redirector {
     /// Doesn't follow redirects.
     public static var doNotFollow: Redirector { .doNotFollow }
 
-    /// Sends the request that a closure returns. If it returns nil, the redirect isn't followed.
+    /// Sends the request that a closure returns. If the closure returns nil, the redirect isn't followed.
     ///
     /// - Parameter closure: Called for each redirect, on an unspecified thread.
     @preconcurrency

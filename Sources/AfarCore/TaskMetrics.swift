@@ -31,7 +31,7 @@ extension TaskMetrics: CustomStringConvertible, CustomDebugStringConvertible {
         ([summary] + transactionMetrics.map(\.description)).joined(separator: " | ")
     }
 
-    /// The same information as tables, one for each request sent.
+    /// The information in ``description`` as tables, one for each request sent.
     public var debugDescription: String {
         let count = transactionMetrics.count
         let tables = transactionMetrics.enumerated().map { index, transaction in

@@ -11,17 +11,17 @@ extension HAR {
 
         /// Removes credentials that are recognized by their names.
         ///
-        /// It removes the values of cookies and of header fields such as `Authorization` and `X-Api-Key`. It also removes user
-        /// names and passwords in URLs. In URLs and bodies, it removes the values of parameters, multipart parts and JSON keys
-        /// with names such as `access_token` and `password`, including all nested values.
+        /// This redaction removes the values of cookies and of header fields such as `Authorization` and `X-Api-Key`. It also
+        /// removes user names and passwords in URLs. In URLs and bodies, it removes the values of parameters, multipart parts
+        /// and JSON keys with names such as `access_token` and `password`, including all nested values.
         public static let secrets = secrets()
 
         /// Returns a redaction that removes credentials and values with additional names. Names are case-insensitive.
         ///
         /// - Parameters:
         ///   - names: The names of additional header fields, parameters, parts and keys.
-        ///   - harmless: The names of parameters, parts and keys to keep although the names resemble those of credentials, such
-        ///     as `pageToken`.
+        ///   - harmless: The names of parameters, parts and keys whose values are kept although the names resemble those of
+        ///     credentials, such as `pageToken`.
         public static func secrets(and names: Set<String> = [], except harmless: Set<String> = []) -> Redaction {
             Redaction(names: names, harmless: harmless)
         }

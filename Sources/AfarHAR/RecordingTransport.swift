@@ -36,7 +36,7 @@ public struct RecordingTransport: Transport {
         (self.base, self.recorder) = (base, recorder)
     }
 
-    /// Returns a transport that records the exchanges of another transport in the same archive.
+    /// Returns a transport that records the exchanges of another transport in this transport's archive.
     public func around(_ base: any Transport) -> RecordingTransport { RecordingTransport(around: base, recorder) }
 
     /// The exchanges recorded so far. This property can be accessed from any thread.

@@ -170,7 +170,7 @@ public final class ReplayTransport: Transport {
 }
 
 extension HAR.Entry {
-    /// Whether the response can lack a body. Tools then omit the text.
+    /// Whether the response is one that can lack a body. Tools omit the text of a missing body.
     fileprivate var canLackBody: Bool {
         response.content.text == nil && response.content.comment == nil
             && (response.content.size <= 0 || request.method.uppercased() == "HEAD"

@@ -62,7 +62,7 @@ public struct IPAddress: Sendable, Hashable {
     /// Returns `0.0.0.0` or `::`.
     static func unspecified(_ family: Family) -> IPAddress { IPAddress(family: family, bits: 0) }
 
-    /// The embedded IPv4 address of an IPv4-mapped address such as `::ffff:192.0.2.1`; otherwise this address.
+    /// For an IPv4-mapped address such as `::ffff:192.0.2.1`, the embedded IPv4 address. For any other address, this address.
     var unmapped: IPAddress {
         guard family == .ipv6, bits >> 32 == 0xFFFF else { return self }
         return IPAddress(family: .ipv4, bits: bits << 96)

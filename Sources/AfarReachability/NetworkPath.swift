@@ -8,8 +8,8 @@
 
 /// The system's view of the network path to a target: whether one exists, and which interfaces it uses.
 ///
-/// Two paths are equal if all their properties are. A change of an address, a gateway or the primary interface produces
-/// a different path even if the status stays the same.
+/// Two paths are equal if all their properties are equal. A change of an address, a gateway or the primary interface produces a
+/// different path even if the status stays the same.
 public struct NetworkPath: Sendable, Hashable {
     /// The availability of the path. If it is unavailable or unknown, the status includes the reason.
     public let status: Status

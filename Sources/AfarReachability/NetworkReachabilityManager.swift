@@ -75,12 +75,12 @@ open class NetworkReachabilityManager: @unchecked Sendable {
 
     /// Starts to notify a listener of the current status and then of each status that differs from the previous one.
     ///
-    /// It replaces any earlier listener.
+    /// The listener replaces any earlier listener.
     ///
     /// - Parameters:
     ///   - queue: The queue on which to call the listener. The default is the main queue.
-    ///   - listener: The closure to call with each status. It isn't called after a call of ``stopListening()`` on the
-    ///     same queue has returned.
+    ///   - listener: The closure to call with each status. After a call of ``stopListening()`` on the same queue, it isn't
+    ///     called anymore.
     /// - Returns: `true`. Listening never fails.
     @preconcurrency
     @discardableResult

@@ -34,9 +34,9 @@ extension ConnectionSecurityProvider {
 
 /// A stage that sends each request over connections that meet the security requirements of its host.
 ///
-/// While a connection waits, `HTTPTransport` itself obtains the decision about the server's certificates. Other transports fail
-/// before they send the first byte of the request. After such a failure, this stage obtains the decision asynchronously, and then
-/// sends the request again.
+/// A decision about the server's certificates can be necessary before a connection is used. `HTTPTransport` obtains the
+/// decision itself, while the connection waits. Any other transport fails the request before the first byte is sent. After such
+/// a failure, this stage obtains the decision asynchronously, and then sends the request again.
 package struct ConnectionSecurityStage: ExchangeStage {
     private let provider: any ConnectionSecurityProvider
 

@@ -17,7 +17,7 @@ public struct RequestLimit: ExchangeStage {
     /// - Parameter limit: The maximum number of in-flight requests to one origin (scheme, host, and port). The minimum is 1.
     public init(perHost limit: Int) { slots = Slots(limit: max(1, limit)) }
 
-    /// Returns a run for each exchange.
+    /// Returns an object that applies the limit to one exchange.
     public func begin(_ hop: Hop) -> (any StageRun)? { Run(slots) }
 
     private final class Run: StageRun {

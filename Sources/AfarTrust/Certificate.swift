@@ -114,7 +114,7 @@ extension Certificate.SubjectAlternativeName: CustomStringConvertible {
 
 /// A public key, identified by the SHA-256 hash of its `SubjectPublicKeyInfo` (RFC 5280, section 4.1).
 ///
-/// Pins contain this hash. It stays the same when a certificate is renewed with the same key.
+/// Pins contain this hash. The hash stays the same when a certificate is renewed with the same key.
 public struct PublicKey: Sendable {
     /// The SHA-256 hash of the `SubjectPublicKeyInfo` in DER form: 32 bytes.
     public let sha256: Data

@@ -80,7 +80,7 @@ package struct IncrementalHash: ~Copyable {
             }
             guard EVP_DigestInit_ex(context, type, nil) == 1 else {
                 EVP_MD_CTX_free(context)
-                // Otherwise, OpenSSL would report a remaining error as the cause of a later failure.
+                // OpenSSL would report a remaining error as the cause of the next failure.
                 ERR_clear_error()
                 return nil
             }

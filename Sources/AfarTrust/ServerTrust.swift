@@ -51,7 +51,7 @@ public struct ServerTrust: Sendable {
 
     /// Checks that the server's certificate is valid for a host (RFC 9525).
     ///
-    /// Only the certificate's alternative names count.
+    /// Only the certificate's alternative names are compared with the host, not its common name.
     ///
     /// - Parameter host: A host name or an IP address.
     /// - Throws: ``ServerTrustError/Code-swift.struct/hostMismatch``.

@@ -242,8 +242,8 @@ extension RunningExchange {
 }
 
 extension ResponseHead {
-    /// Whether the decoded size exceeds the limit for the encoded size. The session doesn't report the encoded size, so the server's
-    /// Content-Length is used instead.
+    /// Returns whether the decoded size exceeds the limit, which depends on the encoded size. The session doesn't report the
+    /// encoded size, so the method uses the server's Content-Length instead.
     fileprivate func isBomb(_ decoded: Int64, for limit: DecompressionLimit) -> Bool {
         guard decoded > limit.size, value(for: .contentEncoding) != nil, let contentLength else { return false }
         return limit.isExceeded(by: decoded, from: contentLength)

@@ -194,8 +194,9 @@ final class ExchangeDelegate: NSObject, URLSessionDataDelegate {
 final class BoundedQueue: OperationQueue, @unchecked Sendable {
     // Sendable because the superclass and the semaphore are Sendable.
     private let slots = DispatchSemaphore(value: 256)
-    /// A separate queue, because it gets a thread even if all threads of the global queues are blocked. On Linux, a thread that creates a
-    /// task waits for the session's own queue. The session's queue can in turn wait for an operation of this queue.
+    /// A separate queue, because it gets a thread even if all threads of the global queues are blocked. On Linux, threads that
+    /// create tasks are blocked while they wait for the session's own queue. That queue can wait for an operation of this
+    /// queue, so the operation must be able to run.
     private let queue = DispatchQueue(label: "afar.urlsession")
 
     override init() {

@@ -19,8 +19,8 @@ package struct MessageDeflate: Sendable, Hashable {
     /// Returns the parameters that a server accepted in response to ``offer``, or nil if the server declined compression.
     ///
     /// - Parameter extensions: The values of `Sec-WebSocket-Extensions`.
-    /// - Throws: ``WebSocketViolation`` if the server uses an extension or a parameter that was not offered. The connection must
-    ///   then fail.
+    /// - Throws: ``WebSocketViolation`` if the server uses an extension or a parameter that was not offered. After this error,
+    ///   the connection must be closed.
     package static func agreement(in extensions: [String]) throws(WebSocketViolation) -> MessageDeflate? {
         let agreed = FieldScanner.elements(of: extensions)
         guard let first = agreed.first else { return nil }
@@ -78,7 +78,7 @@ package final class MessageDeflater {
     private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
     private let keepsContext: Bool
 
-    /// Returns nil if zlib doesn't support the negotiated parameters. Messages are then sent uncompressed.
+    /// Returns nil if zlib doesn't support the negotiated parameters. In this case, messages are sent uncompressed.
     package init?(_ agreement: MessageDeflate) {
         keepsContext = agreement.clientKeepsContext
         stream.initialize(to: z_stream())

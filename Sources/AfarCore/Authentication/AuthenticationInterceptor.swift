@@ -4,13 +4,13 @@ public import Foundation
     public import FoundationNetworking
 #endif
 
-/// An interceptor that authenticates requests and refreshes an expired or refused credential once for all requests that need it.
+/// An interceptor that authenticates requests. It refreshes an expired or refused credential once for all requests.
 ///
 /// Requests are sent with the current credential. When the credential requires a refresh, or a server has refused it, the
 /// interceptor refreshes the credential once. Requests that need the new credential wait for it, and refused requests are
-/// retried. If the refresh fails, the waiting requests fail with its error. Requests already in flight that are refused later
-/// also fail with this error. If the credential has been replaced since a refused request was sent, the request is retried
-/// immediately.
+/// retried. If the refresh fails, the waiting requests fail with its error. A request that was in flight at that time also
+/// fails with this error if the server refuses it. If a request is refused and the credential has been replaced since the
+/// request was sent, the request is retried immediately.
 ///
 /// Canceling a waiting request ends only that request. The refresh continues for the other requests. Several sessions and
 /// requests can share an interceptor. You can call all methods from any thread.
@@ -108,7 +108,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
             authenticator.didRequest(urlRequest, with: response, failDueToAuthenticationError: error)
         else { return completion(.doNotRetry) }
         let (credential, version) = state.withLock { ($0.credential, $0.version) }
-        // Retry only once per credential. An authenticator that doesn't recognize its own credential would otherwise retry endlessly.
+        // Only once per credential, because an authenticator that never recognizes its own credential would retry endlessly.
         if let credential, !authenticator.isRequest(urlRequest, authenticatedWith: credential),
             request.recordRetry(with: version, as: id)
         {
@@ -125,7 +125,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
         }
     }
 
-    /// Passes a usable credential to `waiter`, after a refresh if the current credential is stale.
+    /// Passes a usable credential to `waiter`. If `stale` is the current version, refreshes the credential first.
     private func obtainCredential(
         insteadOf stale: Int?, for session: Session, of request: Request?,
         _ waiter: @escaping CredentialState<Credential>.Waiter
@@ -214,7 +214,7 @@ public protocol AuthenticationCredential {
     /// A Boolean value that indicates whether the credential must be refreshed before its next use, because it has expired or is
     /// about to expire.
     ///
-    /// Return false if the expiry is unknown. The credential is then refreshed after a server has refused it.
+    /// Return false if the expiry is unknown. In this case, the credential is refreshed only after a server has refused it.
     var requiresRefresh: Bool { get }
 }
 
@@ -255,14 +255,15 @@ public protocol Authenticator: AnyObject, Sendable {
         _ urlRequest: URLRequest, with response: HTTPURLResponse, failDueToAuthenticationError error: any Error
     ) -> Bool
 
-    /// Returns whether a request carries this credential. If not, the credential was replaced after the request was sent, and the
-    /// request is immediately retried with the new credential.
+    /// Returns whether a request carries this credential. If the method returns false, the interceptor assumes that the
+    /// credential was replaced after the request was sent. It immediately retries the request with the new credential.
     func isRequest(_ urlRequest: URLRequest, authenticatedWith credential: Credential) -> Bool
 }
 
 // MARK: - Errors
 
-/// The reason an ``AuthenticationInterceptor`` failed a request, wrapped in ``AFError/requestAdaptationFailed(error:)`` or
+/// The reason an ``AuthenticationInterceptor`` failed a request. It is the `error` of
+/// ``AFError/requestAdaptationFailed(error:)`` or the `retryError` of
 /// ``AFError/requestRetryFailed(retryError:originalError:)``.
 public enum AuthenticationError: Error {
     /// The interceptor has no credential.
@@ -327,8 +328,8 @@ struct CredentialState<Credential: Sendable> {
     ///
     /// - Parameters:
     ///   - stale: The version of the credential that is known to be unusable, or nil.
-    ///   - began: The time at which the caller's work began. If a refresh has failed since then, the caller fails with the same
-    ///     error.
+    ///   - began: The time at which the caller's work began. If a refresh has failed since then, the caller fails with the
+    ///     error of that refresh.
     mutating func next(
         insteadOf stale: Int?, began: TimeInterval?, now: TimeInterval, _ waiter: @escaping Waiter
     ) -> Next {

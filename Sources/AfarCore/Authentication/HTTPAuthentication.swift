@@ -8,7 +8,8 @@ import HTTPTypes
 #endif
 
 extension Request {
-    /// Sets the user name and password that answer a challenge (401) to this request. They are used once per attempt.
+    /// Sets the user name and password that answer a challenge (401) to this request. The credentials are used once per
+    /// attempt.
     ///
     /// The credentials apply to the scheme, host and port of the request's own URL. After a redirect to another origin, they
     /// aren't used, even if a later redirect returns to the first origin. The credentials are sent only after a challenge. To
@@ -47,7 +48,7 @@ extension Request {
     /// The credential that answers a challenge to this request, if one is set.
     public var credential: URLCredential? { mutable.withLock { $0.settings.credential } }
 
-    /// The handler for challenges. If nil, the session's delegate has no closure for challenges, and only the credential is used.
+    /// A handler that calls the delegate's closure for challenges, or nil if the session's delegate has no such closure.
     var challengeHandler: ChallengeHandler? {
         guard session.delegate.handlesChallenges else { return nil }
         return { [self] head, challenge, ownCredential in

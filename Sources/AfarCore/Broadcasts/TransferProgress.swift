@@ -13,7 +13,8 @@ extension Request {
 
     /// Sets a closure that is called with the progress of the upload. A later call replaces the closure.
     ///
-    /// For a plain ``DataRequest``, set the closure before the request starts. Other kinds of requests always count bytes.
+    /// A plain ``DataRequest`` counts bytes only if the closure is set before the request starts. Other kinds of requests
+    /// always count bytes.
     ///
     /// - Parameters:
     ///   - queue: The queue on which the closure is called. The default is the main queue. If the queue is slow, intermediate
@@ -39,9 +40,9 @@ extension Request {
 
     /// Returns a sequence of the progress of the upload. If a progress closure is set, it is called as well.
     ///
-    /// For a plain ``DataRequest``, call this method before the request starts. Other kinds of requests always count bytes. An
-    /// iteration that starts late begins with the current values. The iteration ends when the request finishes or is canceled.
-    /// Ending the iteration doesn't affect the request.
+    /// A plain ``DataRequest`` counts bytes only if this method is called before the request starts. Other kinds of requests
+    /// always count bytes. An iteration that starts late begins with the current values. The iteration ends when the request
+    /// finishes or is canceled. Ending the iteration doesn't affect the request.
     ///
     /// - Parameter bufferingPolicy: The policy for buffering values until the loop receives them. The default is `.unbounded`.
     ///   For long transfers, use `.bufferingNewest(1)`, which keeps only the newest value.
@@ -85,7 +86,7 @@ extension Request {
         mutable.withLock { $0.observers?.sending != nil || $0.observers?.receiving != nil }
     }
 
-    /// The number of bytes received before the current attempt's body.
+    /// The number of bytes that a resumed download already had before the current attempt's body.
     package var bytesBefore: Int64 { mutable.withLock { $0.attempt.bytesBefore } }
 
     func didSend(bytes: Int64, expected: Int64?) {

@@ -8,10 +8,10 @@ import HTTPTypes
 extension Request {
     // Separate overloads, because a default argument doesn't satisfy a protocol requirement.
 
-    /// Returns a curl command line with all secrets. See ``cURLDescription(redactingSecrets:)``.
+    /// Returns a curl command line that contains all secrets. See ``cURLDescription(redactingSecrets:)``.
     public func cURLDescription() -> String { cURLDescription(redactingSecrets: false) }
 
-    /// Returns a curl command line for a POSIX shell that sends ``lastRequest``. The command includes everything that the
+    /// Returns a curl command line that sends ``lastRequest``, for a POSIX shell. The command includes everything that the
     /// session adds to each request.
     ///
     /// If the body is a file, curl reads that file. If the body is a stream, curl reads it from standard input. If the request
@@ -23,14 +23,16 @@ extension Request {
         cURLDescription(of: lastRequest, redactingSecrets: redactingSecrets)
     }
 
-    /// Calls a closure with all secrets. See ``cURLDescription(on:redactingSecrets:calling:)``.
+    /// Calls a closure once with a curl command line that contains all secrets. See
+    /// ``cURLDescription(on:redactingSecrets:calling:)``.
     @preconcurrency
     @discardableResult
     public func cURLDescription(calling handler: @escaping @Sendable (String) -> Void) -> Self {
         cURLDescription(redactingSecrets: false, calling: handler)
     }
 
-    /// Calls a closure with all secrets on a queue. See ``cURLDescription(on:redactingSecrets:calling:)``.
+    /// Calls a closure on a queue, once, with a curl command line that contains all secrets. See
+    /// ``cURLDescription(on:redactingSecrets:calling:)``.
     @preconcurrency
     @discardableResult
     public func cURLDescription(on queue: DispatchQueue, calling handler: @escaping @Sendable (String) -> Void) -> Self
@@ -100,7 +102,7 @@ extension Request {
         for field in try stack.options.get().defaultFields.fields where !request.headerFields.contains(field.name) {
             headers.add(name: field.name.rawName, value: field.value)
         }
-        // The headers of `request` would repeat the user name and password in the URL.
+        // Not the headers of `request`, which repeat the URL's user name and password.
         for header in urlRequest.headers { headers.update(header) }
         headers.remove(name: "Content-Length")
         headers.remove(name: "Transfer-Encoding")
@@ -109,7 +111,7 @@ extension Request {
         let target = URLReference(asWritten: request.path ?? "")
         (url.path, url.query, url.fragment) = (target.path, target.query, nil)
         var command = CurlCommand(method: request.method.rawValue, url: url.text, headers: headers, body: body)
-        // curl would end the user name at a colon. Afar rejects a user name with a colon.
+        // curl would end the user name at a colon. Afar rejects such a name.
         if let credential, let user = credential.user, let password = credential.password,
             !user.utf8.contains(UInt8(ascii: ":"))
         {

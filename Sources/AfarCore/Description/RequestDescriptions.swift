@@ -35,7 +35,7 @@ package struct RequestSummary {
     package let text: String
     /// The beginning of the line: method, URL and status.
     let line: String
-    /// The same information as key-value pairs.
+    /// The information in `text` as key-value pairs.
     let metadata: [String: String]
 
     package init(_ request: Request, redaction: Redaction = .standard) {

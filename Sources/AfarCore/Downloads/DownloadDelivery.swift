@@ -5,8 +5,8 @@ import HTTPTypes
     import FoundationNetworking
 #endif
 
-/// Writes the body of one attempt to a file. The response's head determines whether the file is new, or a partial file to which
-/// the rest of the body is appended.
+/// Writes the body of one attempt to a file. If the attempt resumes a partial file, the response's head determines whether the
+/// body is appended to it, replaces it, or is written to another file.
 final class DownloadDelivery: Sendable {
     /// A request for the rest of a partial file.
     struct RemainingRange {
@@ -115,7 +115,7 @@ final class DownloadDelivery: Sendable {
     /// - Parameters:
     ///   - original: The request before adapters.
     ///   - sent: The adapted request.
-    /// - Returns: The descriptor that receives the body instead of the file, if any.
+    /// - Returns: The descriptor of another file that receives the body, or nil if the download's own file receives it.
     /// - Throws: The reason the body can't be accepted.
     func receive(_ head: ResponseHead, to original: URLRequest?, sent: URLRequest?) throws -> Int32? {
         try decisionLock.withLock { _ in try decide(head, original, sent) }
@@ -180,7 +180,8 @@ final class DownloadDelivery: Sendable {
 
     /// Ends writing after the body is complete.
     ///
-    /// - Returns: The file with the body, and the resume data of a part that the response didn't affect.
+    /// - Returns: The file with the body. If that is another file than the part to resume, also the resume data of the
+    ///   unchanged part.
     func finish() throws(TransportError) -> (TemporaryFile, ResumeData?) {
         try decisionLock.withLock { _ throws(TransportError) in try closeFiles() }
     }
@@ -237,8 +238,9 @@ final class DownloadDelivery: Sendable {
 
 // MARK: - Requesting the rest
 
-/// A stage that requests the rest of a file when a download is resumed. If the response can't be used, the stage requests the
-/// whole file, or only its last byte if the part is the whole file.
+/// A stage that requests the rest of a file when a download is resumed. If the response can't be used, the stage sends a second
+/// request. If the part already has the length of the whole file, that request is for the last byte. Otherwise, it is for the
+/// whole file.
 struct ResumeStage: ExchangeStage {
     let delivery: DownloadDelivery
 

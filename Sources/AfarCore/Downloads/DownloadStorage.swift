@@ -4,8 +4,8 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// The files of a download across all of its attempts: the part to resume, the file being written, and the moved file. It doesn't
-/// reference the request. It stores closures only while they wait for the files to be closed.
+/// The files of a download across all of its attempts: the part to resume, the file being written, and the moved file. The
+/// storage doesn't reference the request. It stores closures only while they wait for the files to be closed.
 struct DownloadStorage: Sendable {
     typealias Handler = @Sendable (_ resumeData: Data?) -> Void
 
@@ -61,7 +61,7 @@ struct DownloadStorage: Sendable {
             state.fileURL = nil
             return state.file.take()
         }
-        // The file couldn't be moved and was kept.
+        // The file was kept because it couldn't be moved.
         file?.reclaim()
     }
 

@@ -2,10 +2,11 @@ import Foundation
 
 /// Safe names for files from untrusted sources.
 package enum FileName {
-    /// The maximum length in bytes. It leaves room for a suffix, because most file systems allow 255 bytes.
+    /// The maximum length in bytes. Most file systems allow 255 bytes, so there is room for a suffix.
     static let longest = 200
 
-    /// Returns the file name that a response suggests. Otherwise, returns the last component of the URL's path, or "download".
+    /// Returns the file name that a response suggests. If it suggests no usable name, returns the last component of the URL's
+    /// path, or "download".
     package static func suggested(contentDisposition: String?, url: String) -> String {
         let names = contentDisposition.map { ContentDisposition($0).fileNames } ?? []
         return names.lazy.compactMap(safe).first ?? lastComponent(of: url).flatMap(safe) ?? "download"

@@ -18,7 +18,7 @@ package struct ResumeData: Sendable, Equatable {
     /// Verifies that the file on the server is unchanged.
     package var validator: ResumeValidator
     package var path: String
-    /// The number of valid bytes in that file.
+    /// The number of valid bytes in the file at `path`.
     package var byteCount: Int64
     /// The length of the whole file, or nil if the server didn't send it.
     package var totalLength: Int64?
@@ -52,7 +52,7 @@ package struct ResumeData: Sendable, Equatable {
             totalLength: head.values(for: .transferEncoding).isEmpty ? head.contentLength : nil)
     }
 
-    /// Returns the request for the file, without the fields for a range.
+    /// Returns the request for the file, without the fields that request a range.
     ///
     /// - Parameter sensitiveHeaders: The names of headers to omit, in addition to the known sensitive headers. Other code that
     ///   stored the resume data might have added these headers.
@@ -110,8 +110,9 @@ package enum ResumeValidator: Sendable, Equatable {
     /// The date of the last modification, as the server sent it.
     case lastModified(String)
 
-    /// A modification date is a strong validator if the response is at least this many seconds later. Otherwise, a second change
-    /// in the same second might not change the date, and clocks differ (RFC 9110, section 8.8.2.2).
+    /// A modification date is a strong validator if the date of the response is at least this many seconds later. Without this
+    /// distance, the file could change again within the same second and keep its date. Clocks can also differ (RFC 9110,
+    /// section 8.8.2.2).
     private static let strongAge = 60
 
     /// Creates the validator of a response. Returns nil if the response has no validator that is valid in If-Range (RFC 9110,
@@ -129,7 +130,8 @@ package enum ResumeValidator: Sendable, Equatable {
         }
     }
 
-    /// Creates the validator from resume data. Returns nil if the validator isn't valid in a response.
+    /// Creates the validator from the members of decoded resume data. Returns nil if the entity tag isn't strong, the date
+    /// can't be parsed, or both are missing.
     init?(entityTag: String?, lastModified: String?) {
         if let entityTag {
             guard Self.isStrong(entityTag) else { return nil }
@@ -147,8 +149,8 @@ package enum ResumeValidator: Sendable, Equatable {
         }
     }
 
-    /// Returns whether a partial response has the validator of another file. A response without a validator is accepted, because
-    /// the request was conditional on this validator.
+    /// Returns whether a partial response has another validator than this one. A response without a validator is accepted,
+    /// because the request was conditional on this validator.
     func isContradicted(by head: ResponseHead) -> Bool {
         let name: HTTPField.Name =
             switch self {
@@ -175,9 +177,10 @@ extension ResumeData {
         case remainder(totalLength: Int64)
         /// The whole file follows from its first byte: the file has changed, or the server doesn't support ranges.
         case whole
-        /// The part already has the length of the whole file. The response doesn't confirm that the bytes are the same.
+        /// The part already has the length of the whole file. The response doesn't confirm that the part's bytes still match
+        /// the file on the server.
         case alreadyComplete(totalLength: Int64)
-        /// The part that follows can't be appended.
+        /// The response can't be used: its bytes can't be appended, or the server refused the range.
         case unusable
         /// The response isn't the file: an error or a redirect.
         case other
@@ -193,8 +196,9 @@ extension ResumeData {
         }
     }
 
-    /// Returns the meaning of a partial response (RFC 9110, section 15.3.7). Parts can be combined only if the validator and the
-    /// length of the whole file are the same and there is no gap. A validator is valid only for its origin.
+    /// Returns the meaning of a partial response (RFC 9110, section 15.3.7). Two parts can be combined only if they have the
+    /// same validator and the same length of the whole file, and there is no gap between them. A validator is valid only for
+    /// its origin.
     private func partialContentKind(of head: ResponseHead, from offset: Int64) -> ResponseKind {
         guard !head.isEncoded, head.origin == origin, !validator.isContradicted(by: head),
             let range = head.value(for: .contentRange).flatMap(ContentRange.init), let bytes = range.bytes,
@@ -268,7 +272,7 @@ struct ContentRange: Equatable {
 extension ResumeData {
     private static let magic = "AfarResumeData/"
     private static let version = 1
-    /// The maximum size in bytes. It is larger than any request's headers.
+    /// The maximum size of encoded resume data in bytes. It leaves room for any request's headers.
     private static let largestSize = 1 << 20
 
     private struct Members: Codable {

@@ -17,7 +17,7 @@ package final class TemporaryFile: Sendable {
     package static let name = "download"
     /// The name of the complete file.
     package static let wholeName = "downloaded"
-    /// The name of a file that is created and deleted at once, to find out which permissions new files get.
+    /// The name of a file that is created and immediately deleted, to find out which permissions new files get.
     package static let sampleName = "download-permissions"
 
     var url: URL { state.withLock { $0.url } }
@@ -72,8 +72,8 @@ package final class TemporaryFile: Sendable {
         remove()
     }
 
-    /// Removes the file, unless it was moved or kept. Also removes the directory if it is empty, even if the file was kept,
-    /// because the new owner might have moved the file.
+    /// Removes the file, unless it was moved or kept. Also removes the directory if it is empty. This can be the case for a
+    /// kept file too, because its new owner might have moved it.
     func remove() {
         let isOwned = state.withLock { Swift.exchange(&$0.isOwned, with: false) }
         if isOwned { unlink(url.path) }
@@ -92,8 +92,8 @@ package final class TemporaryFile: Sendable {
         else { throw Self.failure("can't truncate the file \(url.path) to \(length) bytes") }
     }
 
-    /// Gives the complete file the permissions of a new file and another name. Old resume data for the partial file then can't
-    /// truncate the complete file.
+    /// Gives the complete file the permissions of a new file and another name. Because of the new name, old resume data for the
+    /// partial file can't truncate the complete file.
     func publish() {
         let whole = url.deletingLastPathComponent().appending(path: Self.wholeName)
         if rename(url.path, whole.path) == 0 { state.withLock { $0.url = whole } }
@@ -128,7 +128,7 @@ package final class TemporaryFile: Sendable {
 
     /// Moves the file to its destination.
     ///
-    /// - Throws: A `CocoaError` with the reason. The file then remains in place.
+    /// - Throws: A `CocoaError` with the reason. After an error, the file remains in place.
     func move(to destination: URL, _ options: DownloadRequest.Options) throws {
         guard destination.standardizedFileURL != url.standardizedFileURL else { return keep() }
         try FileMove(source: url, destination: destination, options: options).perform()
@@ -209,7 +209,7 @@ struct FileMove {
     let destination: URL
     let options: DownloadRequest.Options
 
-    /// - Throws: A `CocoaError`. The source is then unchanged.
+    /// - Throws: A `CocoaError`. After an error, the source is unchanged.
     func perform() throws {
         guard destination.isFileURL else {
             throw failure(.fileWriteUnsupportedScheme, "The destination isn't a file URL. Use URL(filePath:).")

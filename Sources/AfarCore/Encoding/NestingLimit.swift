@@ -110,8 +110,8 @@ extension Dictionary: NestingDictionary where Key == String, Value: Encodable {
 /// contains itself would overflow the stack.
 ///
 /// Every value that can contain other values is passed to the encoder in a ``NestingLimited``. The containers of a
-/// `NestingLimited` count the levels and forward everything. A value's `encode(to:)` therefore runs only once. Values that
-/// encoders recognize by type, such as dates, are passed unchanged.
+/// `NestingLimited` count the levels and forward everything to the encoder's containers. This way, a value's `encode(to:)` runs
+/// only once. Values that encoders recognize by type, such as dates, are passed unchanged.
 struct NestingLimit {
     /// The maximum number of nested values. This is higher than the limit of levels, because a value that encodes another value
     /// in its place uses the stack without adding a level.

@@ -36,7 +36,7 @@ extension URLRequest {
         httpBody = body
     }
 
-    /// Returns this request with a body of a type.
+    /// Returns this request with the body from `makeBody`. Sets the content type unless the request has one.
     ///
     /// - Throws: The error of `makeBody`, converted by `wrap`.
     func settingBody(

@@ -107,7 +107,8 @@ extension AFError {
 package protocol BodyFormatError: Error {
     /// The beginning of a sentence that continues with the description, such as "Its body is not a property list".
     static var problem: String { get }
-    /// The encoding in which bytes are invalid; nil for other problems, and if Foundation has no name for it.
+    /// The text encoding in which the body is invalid. Nil for other problems, and for an encoding that Foundation has no name
+    /// for.
     var stringEncoding: String.Encoding? { get }
 }
 

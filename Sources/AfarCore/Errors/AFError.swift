@@ -157,7 +157,7 @@ extension AFError {
         case encoderFailed(error: any Error)
     }
 
-    /// The reason a request wasn't sent. ``InvalidRequest`` has other reasons.
+    /// The reason a request wasn't sent. For other reasons, see ``InvalidRequest``.
     public enum URLRequestValidationFailureReason: Sendable {
         /// The request is a GET with a body.
         case bodyDataInGETRequest(Data)
@@ -169,14 +169,14 @@ extension AFError {
         case invalidMethod(String)
         /// The name of a header isn't a token, as HTTP requires.
         case invalidHeaderName(String)
-        /// The value of a header contains control characters, such as line breaks. The value is omitted because it might be
-        /// secret.
+        /// The value of a header contains control characters, such as line breaks. The error doesn't include the value, because
+        /// it might be secret.
         case invalidHeaderValue(name: String)
         /// The URL has a scheme other than `http` and `https`.
         case unsupportedScheme(String)
         /// The URL is invalid, for example because its port is above 65,535.
         case malformedURL(URL, reason: String)
-        /// The URL is ambiguous: it can be interpreted as naming different servers.
+        /// The URL is ambiguous: other programs might interpret it as the URL of a different server.
         case ambiguousURL(URL, reason: String)
         /// The `Content-Length` contradicts the body or another header.
         case conflictingContentLength

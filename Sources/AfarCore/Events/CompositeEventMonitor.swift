@@ -52,6 +52,6 @@ public final class CompositeEventMonitor: EventReceiver {
     }
 }
 
-/// A monitor that dispatches events to its queue itself, so that the other events cost nothing. Its ``receive(_:)`` is called on
-/// the thread of the event. That thread can hold a request's lock.
+/// A monitor that dispatches events to its queue itself, so that the events that it ignores cost nothing. Its ``receive(_:)``
+/// is called on the thread of the event. That thread can hold a request's lock.
 protocol SelectiveEventMonitor: EventMonitor {}

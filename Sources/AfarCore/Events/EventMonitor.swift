@@ -32,8 +32,8 @@ public protocol EventMonitor: Sendable {
     /// are called. A concurrent queue doesn't preserve the order of events.
     var queue: DispatchQueue { get }
 
-    /// Receives every event. The default implementation calls the method below that corresponds to the event. If you implement this
-    /// method, the others are called only if you call ``callMethod(for:)``.
+    /// Receives every event. The default implementation calls the method below that corresponds to the event. If you implement
+    /// this method, the other methods are called only if you call ``callMethod(for:)``.
     func receive(_ event: RequestEvent)
 
     // MARK: Sessions
@@ -86,8 +86,8 @@ public protocol EventMonitor: Sendable {
     /// Called when the head of a response has arrived.
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse)
 
-    /// Called when bytes of a response's body have arrived. If the body is held in memory, called once with the whole body;
-    /// otherwise, called for each chunk.
+    /// Called when bytes of a response's body have arrived. If the body is held in memory, this method is called once with the
+    /// whole body. If the body is streamed, the method is called for each chunk.
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data)
 
     /// Called when the session's cache is about to store a response. A handler can still prevent the storing.
@@ -250,8 +250,9 @@ public protocol EventMonitor: Sendable {
 /// A method that implements a protocol requirement inherits the requirement's result builder. The compiler warns because the
 /// methods of this builder are deprecated.
 ///
-/// Statements that result builders don't support cause errors that name this type: `break`, `continue`, `fallthrough`, `guard`,
-/// `while`, `repeat`, `do` with `catch`, `defer`, and local types, type aliases and functions.
+/// The compiler reports an error that names this type for each statement that result builders don't support: `break`,
+/// `continue`, `fallthrough`, `guard`, `while`, `repeat`, `do` with `catch`, `defer`, and local types, type aliases and
+/// functions.
 ///
 /// The compiler doesn't warn about:
 /// - a body with a `return` outside closures, regardless of what else it contains

@@ -6,8 +6,8 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// A monitor that implements ``receive(_:)``. Afar's requests call only that method. Code that wraps the monitor can also call the
-/// method for an event, which then does the same.
+/// A monitor that implements ``receive(_:)``. Afar's requests call only that method. Code that wraps the monitor can also call
+/// the methods for single events, which pass the event to ``receive(_:)``.
 protocol EventReceiver: EventMonitor {}
 
 extension EventReceiver {

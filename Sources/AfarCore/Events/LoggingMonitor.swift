@@ -96,9 +96,9 @@ extension LoggingMonitor {
         public let message: String
         /// Headers and metrics, one per line. Empty for most entries.
         public let details: [String]
-        /// The same information as key-value pairs. All entries have `request` (see ``Request/id``) and `attempt` (counted from
-        /// 1). The outcome of a request also has `method`, `url`, `duration`, and, if known, `status`, `bytes` and `error`. A
-        /// response from the session's cache has `cached` with the value `true`.
+        /// The information in `message` as key-value pairs. All entries have `request` (see ``Request/id``) and `attempt`
+        /// (counted from 1). The outcome of a request also has `method`, `url`, `duration`, and, if known, `status`, `bytes`
+        /// and `error`. A response from the session's cache has `cached` with the value `true`.
         public let metadata: [String: String]
         /// Whether the description identifies the request.
         let namesRequest: Bool
@@ -106,8 +106,8 @@ extension LoggingMonitor {
 }
 
 extension LoggingMonitor.Entry: CustomStringConvertible {
-    /// The message, followed by the details on their own lines. At ``LoggingMonitor/Level/debug``, it begins with the first
-    /// digits of the request's id, because the steps of several requests can be interleaved.
+    /// The message, followed by the details on their own lines. At ``LoggingMonitor/Level/debug``, the text begins with the
+    /// first digits of the request's id, because the steps of several requests can be interleaved.
     public var description: String {
         let id = namesRequest ? metadata["request"].map { "[\($0.prefix(8))] " } ?? "" : ""
         return ([id + message] + details.map { "  \($0)" }).joined(separator: "\n")

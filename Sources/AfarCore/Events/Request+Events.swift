@@ -7,7 +7,7 @@ import Synchronization
 #endif
 
 extension Request {
-    /// Adds a monitor that observes this request's subsequent events. It is notified after the session's monitors.
+    /// Adds a monitor that observes this request's subsequent events. The monitor is notified after the session's monitors.
     @preconcurrency
     @discardableResult
     public func eventMonitor(_ eventMonitor: any EventMonitor) -> Self {
@@ -32,7 +32,7 @@ extension Request {
         state.observers?.monitor ?? session.eventMonitor
     }
 
-    /// Notifies the monitors, if there are any, of an event of a kind of request.
+    /// Notifies the monitors of an event that only one kind of request has. Does nothing for other kinds of requests.
     func notify<Kind: Request>(_: Kind.Type, _ event: (Kind) -> RequestEvent) {
         if let events, let request = self as? Kind { events.receive(event(request)) }
     }
@@ -108,8 +108,8 @@ extension SessionState {
     /// Combines all listeners: the delegate's closures, the notifications, the session's monitors, and the monitor from the
     /// environment.
     ///
-    /// - Returns: The listeners, and whether there are monitors besides the delegate and the notifications. Only these other
-    ///   monitors always need events.
+    /// - Returns: The listeners, and whether there are monitors besides the delegate and the notifications. Those monitors
+    ///   always need events. The delegate and the notifications need events only while they are observed.
     static func listeners(
         _ eventMonitors: [any EventMonitor], _ delegate: SessionDelegate, on rootQueue: DispatchQueue
     ) -> (CompositeEventMonitor, hasEventMonitors: Bool) {

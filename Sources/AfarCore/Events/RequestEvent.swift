@@ -91,7 +91,7 @@ public enum RequestEvent: @unchecked Sendable {
     case requestDidCancelTask(Request, URLSessionTask)
     /// A validator has validated a response.
     case requestDidValidate(Request, URLRequest?, HTTPURLResponse, ValidatedBody, Request.ValidationResult)
-    /// A response was created for a handler, or a value from a chunk of a stream.
+    /// A response was created for a handler, or a value was created from a chunk of a stream.
     case requestDidParse(Request, ParsedValue)
 
     // MARK: Uploads
@@ -281,9 +281,9 @@ extension RequestEvent.ParsedValue {
 
 /// Returns a type as if it were `Sendable`.
 ///
-/// The monitors' generic methods require `Sendable` values, but serializers produce values of any type. `Sendable` doesn't exist
-/// at run time: both types have the same representation, which makes the cast safe. See ``EventMonitor`` for what a monitor can
-/// do with a value that isn't really sendable.
+/// The monitors' generic methods require `Sendable` values, but serializers produce values of any type. `Sendable` doesn't
+/// exist at run time, so `Any.Type` and `any Sendable.Type` have the same representation. Therefore the cast is safe. See
+/// ``EventMonitor`` for what a monitor can do with a value that isn't really sendable.
 private func assumedSendable(_ type: Any.Type) -> any Sendable.Type {
     unsafeBitCast(type, to: (any Sendable.Type).self)
 }

@@ -15,7 +15,7 @@ public struct HTTPHeader: Equatable, Hashable, Sendable {
 }
 
 extension HTTPHeader: CustomStringConvertible {
-    /// The header on one line, including secrets. Control characters and invisible characters are written as `\u001B`.
+    /// The header on one line, including secrets. Control characters and invisible characters are escaped, as in `\u001B`.
     public var description: String {
         TerminalText.line("\(name): \(value)")
     }
@@ -94,7 +94,7 @@ extension HTTPHeader {
     /// The `Accept-Encoding` header in ``HTTPHeaders/default``: `gzip;q=1.0, deflate;q=0.9`. All transports decode these codings
     /// on all platforms.
     ///
-    /// If a session's configuration has this value, the session sends the codings that its transport decodes instead.
+    /// If a session's configuration has this value, the session replaces it with the codings that its transport decodes.
     public static let defaultAcceptEncoding = HTTPHeader.acceptEncoding(qualityList(["gzip", "deflate"]))
 
     /// The default `Accept-Language` header of requests: the user's first six languages, in order of preference.

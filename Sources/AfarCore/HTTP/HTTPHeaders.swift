@@ -99,8 +99,8 @@ extension HTTPHeaders {
     /// The default headers of a session's requests: `Accept-Encoding`, `Accept-Language` if the user's languages are known, and
     /// `User-Agent`. A request's own headers replace them.
     ///
-    /// `Accept-Encoding` is ``HTTPHeader/defaultAcceptEncoding``. If a session's configuration has this value, the session sends
-    /// the codings that its transport decodes instead, such as `br, zstd, gzip, deflate`.
+    /// `Accept-Encoding` is ``HTTPHeader/defaultAcceptEncoding``. If a session's configuration has this value, the session
+    /// replaces it with the codings that its transport decodes, such as `br, zstd, gzip, deflate`.
     public static let `default`: HTTPHeaders =
         PreferredLanguages.current.isEmpty
         ? [.defaultAcceptEncoding, .defaultUserAgent]
@@ -142,7 +142,7 @@ extension HTTPHeaders: Collection {
 }
 
 extension HTTPHeaders: CustomStringConvertible {
-    /// The headers, one per line, including secrets. Control characters and invisible characters are written as `\u001B`.
+    /// The headers, one per line, including secrets. Control characters and invisible characters are escaped, as in `\u001B`.
     public var description: String {
         headers.map(\.description).joined(separator: "\n")
     }

@@ -8,17 +8,18 @@ public import Foundation
 /// available.
 ///
 /// A failed request waits for a network and is then sent again. If the wait exceeds ``maximumWait``, the request fails with its
-/// original error. A connectivity provider reports whether a network is available. While it reports no network, no name server
-/// can be reached. Requests whose host name couldn't be resolved are then also retried, whatever ``isOfflineError`` returns.
+/// original error. A connectivity provider reports whether a network is available. While the provider reports no network,
+/// requests whose host name couldn't be resolved are also retried, whatever ``isOfflineError`` returns, because no name server
+/// can be reached.
 ///
 /// If the provider reports a network despite the error, it might not have detected the loss yet. The retrier therefore waits up
 /// to 0.3 seconds for the provider to report the loss. Then the request is sent again, but only once per network. If the request
 /// fails again, it waits until that network is lost or another network becomes available. Requests to an unreachable host are
 /// therefore never retried in a loop.
 ///
-/// If the provider can't determine whether a network is available, the request is immediately sent again once. Requests with any
-/// method are retried, because nothing was sent. A request whose body was already read isn't retried. If neither the retrier nor
-/// the session has a provider, no request is retried.
+/// If the provider can't determine whether a network is available, the request is sent again immediately, but only once.
+/// Requests with any method are retried, because nothing was sent. A request whose body was already read isn't retried. If
+/// neither the retrier nor the session has a provider, no request is retried.
 public final class OfflineRetrier: RequestInterceptor, Sendable {
     /// The default for the maximum time that a request waits for a network: 5 seconds.
     public static let defaultWait: DispatchTimeInterval = .seconds(5)
@@ -54,8 +55,8 @@ public final class OfflineRetrier: RequestInterceptor, Sendable {
         self.init(monitor, maximumWait, isOfflineError) { $0.isOnline }
     }
 
-    /// Creates a retrier that waits for a network of a specific type, which at least one interface must have. If the types are
-    /// unknown, any network is used.
+    /// Creates a retrier that waits for a network with at least one interface of a specific type. If the types are unknown, any
+    /// network is used.
     @preconcurrency
     public convenience init(
         requiredInterfaceType: Connectivity.InterfaceType,
@@ -68,8 +69,8 @@ public final class OfflineRetrier: RequestInterceptor, Sendable {
         }
     }
 
-    /// Creates a retrier that waits for a network of a type that isn't prohibited: at least one interface must have another
-    /// type. If the types are unknown, any network is used.
+    /// Creates a retrier that waits for a network of a type that isn't prohibited: at least one interface must have a type that
+    /// isn't in the list. If the types are unknown, any network is used.
     @preconcurrency
     public convenience init(
         prohibitedInterfaceTypes: [Connectivity.InterfaceType],

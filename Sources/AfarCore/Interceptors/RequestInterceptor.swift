@@ -120,7 +120,8 @@ public struct RequestAdapterState: Sendable {
 
 /// A type that decides whether a failed request is retried.
 public protocol RequestRetrier: Sendable {
-    /// Decides whether to retry a request after a failure. ``Request/retryCount`` is the number of its retries so far.
+    /// Decides whether to retry a request after a failure. ``Request/retryCount`` is the number of the request's retries so
+    /// far.
     ///
     /// Called on an unspecified thread after the attempt has ended. Not called for a canceled request. The completion can be
     /// called from any thread; a second call has no effect.
@@ -167,7 +168,7 @@ extension RetryResult {
 
 /// An adapter that uses `async` and `throws` instead of a completion handler.
 ///
-/// The task that runs the method is canceled with the request. A thrown error ends the request as
+/// The task that runs the method is canceled with the request. If the method throws an error, the request fails with
 /// ``AFError/requestAdaptationFailed(error:)``. To pass the type where an interceptor is required, also conform it to
 /// ``RequestInterceptor``.
 public protocol AsyncRequestAdapter: RequestAdapter {
@@ -238,7 +239,7 @@ public protocol AsyncRequestRetrier: RequestRetrier {
     /// Returns the decision about a failure. Called in its own task after the attempt has ended. Not called for a canceled
     /// request.
     ///
-    /// - Throws: An error that ends the request as ``AFError/requestRetryFailed(retryError:originalError:)``, like
+    /// - Throws: Any error. The request then fails with ``AFError/requestRetryFailed(retryError:originalError:)``, as after
     ///   ``RetryResult/doNotRetryWithError(_:)``.
     func retry(_ request: Request, for session: Session, dueTo error: any Error) async throws -> RetryResult
 }

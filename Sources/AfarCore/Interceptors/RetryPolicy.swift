@@ -8,8 +8,8 @@ import HTTPTypes
 /// A retrier for transient failures. It retries idempotent requests after certain status codes and network errors, up to a limit
 /// and with increasing delays.
 ///
-/// A status code fails a request only if the request is validated. An upload from a stream, or a `URLRequest` with a body stream,
-/// isn't retried after the stream was read. It then fails with its original error.
+/// A status code fails a request only if the request is validated. An upload from a stream, or a `URLRequest` with a body
+/// stream, isn't retried after the stream was read. Such a request fails with its original error.
 open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
     // Sendable: nothing changes after init.
 
@@ -70,7 +70,8 @@ open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
     /// - `jitter`: The variation of the delays. The default is ``Jitter/none``.
     /// - `maximumRetryAfter`: The longest `Retry-After` (RFC 9110, section 10.2.3) to wait for after a status code, in seconds.
     ///   The policy waits for the longer of `Retry-After` and its own delay. If the server requests a longer wait than this,
-    ///   the request isn't retried. If set, status 429 is retried too. The default is nil: the header is ignored.
+    ///   the request isn't retried. If this value isn't nil, status 429 is retried too. The default is nil: the header is
+    ///   ignored.
     @_disfavoredOverload
     public convenience init(
         retryLimit: UInt = RetryPolicy.defaultRetryLimit,

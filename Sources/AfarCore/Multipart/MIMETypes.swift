@@ -25,7 +25,8 @@ public enum MIMETypes {
         return parse(String(decoding: data, as: UTF8.self))
     }
 
-    /// Parses lines of a type followed by its extensions. `#` begins a comment. The first type of each extension is used.
+    /// Parses lines that each contain a type, followed by its extensions. `#` begins a comment. The first type of each
+    /// extension is used.
     static func parse(_ text: String) -> [String: String] {
         var types: [String: String] = [:]
         for line in text.split(whereSeparator: \.isNewline) {

@@ -39,7 +39,7 @@ open class MultipartFormData: @unchecked Sendable {
         let used = valid ?? MultipartBoundary.random()
         self.boundary = used
         self.fileManager = fileManager
-        // RFC 2045, section 5.1, requires quotes around other characters.
+        // RFC 2045, section 5.1, requires quotes unless the value is a token.
         let parameter = used.isHTTPToken ? used : "\"\(used)\""
         state = Locked(State(contentType: "multipart/form-data; boundary=\(parameter)"))
         if valid == nil, let boundary {
@@ -79,12 +79,12 @@ open class MultipartFormData: @unchecked Sendable {
 
     /// Appends a file under its own name, with the content type that the name suggests.
     ///
-    /// The file's length is read immediately. If the length differs when the file is read, encoding fails.
+    /// The file's length is read immediately. If the file has another length when the form is encoded, encoding fails.
     public func append(_ fileURL: URL, withName name: String) {
         append(fileURL, withName: name, fileName: nil, mimeType: nil)
     }
 
-    /// Appends a file. Its length is read immediately. If the length differs when the file is read, encoding fails.
+    /// Appends a file. Its length is read immediately. If the file has another length when the form is encoded, encoding fails.
     public func append(_ fileURL: URL, withName name: String, fileName: String, mimeType: String) {
         append(fileURL, withName: name, fileName: .some(fileName), mimeType: mimeType)
     }
@@ -238,9 +238,9 @@ struct FormFile {
 
 /// The properties that a form reads from a file when the file is appended.
 struct PartFile {
-    /// The last component of its path.
+    /// The last component of the file's path.
     let name: String
-    /// Its length in bytes.
+    /// The file's length in bytes.
     let length: UInt64
 
     /// Reads the properties of a file.

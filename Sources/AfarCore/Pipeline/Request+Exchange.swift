@@ -23,7 +23,7 @@ extension Request {
     }
 
     /// Returns the original text of a request's URL, or nil if it is unknown. Also returns nil if an adapter has changed the
-    /// request. The adapter could have signed the `URL`, which can differ from the text.
+    /// request, because the adapter could have signed the `URL`, which can differ from the original text.
     func writtenURL(of urlRequest: URLRequest) -> String? {
         guard let firstRequest, urlRequest == firstRequest,
             urlRequest.allHTTPHeaderFields == firstRequest.allHTTPHeaderFields
@@ -38,7 +38,7 @@ extension Request {
         return body(from: stream, for: urlRequest)
     }
 
-    /// Returns the body for an input stream. All attempts share this body, so that `isSpent` is correct.
+    /// Returns the body for an input stream. All attempts share this body, so that its `isSpent` applies to all of them.
     func body(from stream: InputStream, for urlRequest: URLRequest) -> RequestBody {
         mutable.withLock { state in
             if let (source, body) = state.streamedBody, source === stream { return .stream(body) }

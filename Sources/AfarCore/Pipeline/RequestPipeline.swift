@@ -6,8 +6,8 @@ import Foundation
 
 /// Runs a request in one task, from its first attempt to its last handler.
 ///
-/// Each step receives its input from the previous one. If the request is canceled or ended by its session, the task is canceled.
-/// This also ends a step that waits for user code.
+/// Each step receives its input from the previous one. If the request is canceled or ended by its session, the task is
+/// canceled. The cancellation also ends a step that waits for user code.
 ///
 /// The pipeline is also the executor of its task. If a thread awaits the response, the steps run on that thread to save a
 /// wake-up. Otherwise, the steps run on Dispatch's threads, because programs can block the few threads of Swift's task pool.
@@ -131,7 +131,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
         await session.interceptorLock.acquire()
         return await withCancellableCallback(ifCancelled: ending) { [request, session] answer in
             let work: @Sendable () -> Void = {
-                // A retained session would live until the interceptor answers.
+                // A variable outside this closure would retain the session until the interceptor answers.
                 if request.mutable.withLock({ $0.isActive }), let owner = session.owner {
                     call(owner, answer)
                 } else {
@@ -206,7 +206,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
         try receive(outcome)
     }
 
-    /// Passes a streamed body or a connection to the request and waits for its end.
+    /// Passes a streamed body or a connection to the request and waits until the body or the connection has ended.
     private func deliver(_ response: TransportResponse, _ outcome: inout Outcome) async {
         request.receiveHead(of: response)
         do {

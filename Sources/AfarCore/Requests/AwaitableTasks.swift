@@ -9,7 +9,7 @@ public import Foundation
 /// ```
 ///
 /// Canceling the awaiting task also cancels the request, unless you created the handle with `automaticallyCancelling: false`.
-/// The response then has ``AFError/explicitlyCancelled`` as its error.
+/// The response of a canceled request has ``AFError/explicitlyCancelled`` as its error.
 public struct DataTask<Value: Sendable>: Sendable {
     private let request: DataRequest
     private let deferred: Deferred<AFDataResponse<Value>>
@@ -100,7 +100,7 @@ extension DataRequest {
 /// ```
 ///
 /// Canceling the awaiting task also cancels the request, unless you created the handle with `automaticallyCancelling: false`.
-/// The response then has ``AFError/explicitlyCancelled`` as its error.
+/// The response of a canceled request has ``AFError/explicitlyCancelled`` as its error.
 public struct DownloadTask<Value: Sendable>: Sendable {
     private let request: DownloadRequest
     private let deferred: Deferred<AFDownloadResponse<Value>>
@@ -157,8 +157,8 @@ public struct DownloadTask<Value: Sendable>: Sendable {
 /// cancels the request, unless `automaticallyCancelling` is false.
 ///
 /// The last element of each sequence is the completion. Without a buffering policy, which is the default, the next chunk is
-/// read when the loop requests it. A slow loop then slows the server down, provided that the transport supports backpressure.
-/// With a buffering policy, chunks are buffered as the policy specifies.
+/// read when the loop requests it. In this case, a slow loop slows the server down, provided that the transport supports
+/// backpressure. With a buffering policy, chunks are buffered as the policy specifies.
 public struct DataStreamTask: Sendable {
     /// A sequence of the events of a stream.
     public typealias Stream<Success: Sendable, Failure: Error> = StreamOf<DataStreamRequest.Stream<Success, Failure>>

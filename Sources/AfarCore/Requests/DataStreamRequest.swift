@@ -34,7 +34,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
 extension DataStreamRequest {
     /// A closure that receives the events of a stream, one at a time.
     ///
-    /// If it throws an error, the request is canceled and fails with
+    /// If the closure throws an error, the request is canceled and fails with
     /// ``AFError/ResponseSerializationFailureReason/customSerializationFailed(error:)``. Only the completion is delivered after
     /// that.
     public typealias Handler<Success, Failure: Error> = @Sendable (Stream<Success, Failure>) throws -> Void
@@ -140,7 +140,7 @@ extension DataStreamRequest {
     }
 
     /// Adds a handler that receives the values that a parser reads from the body, as in `.response(.jsonLines(of: Entry.self))
-    /// { … }`. A value can span several chunks. The handler also receives each parsing error, and once the end.
+    /// { … }`. A value can span several chunks. The handler also receives each parsing error, and finally the completion.
     @preconcurrency
     @discardableResult
     public func response<Parser: DataStreamParser>(
@@ -257,7 +257,7 @@ extension DataStreamRequest {
         let isTrivial: Bool
 
         /// - Parameters:
-        ///   - begin: Called with the response's head when a body begins. It discards the state of an earlier body.
+        ///   - begin: Called with the response's head when a body begins. The closure discards the state of an earlier body.
         ///   - isTrivial: Whether the values are the chunks themselves.
         ///   - parse: Returns the values of a chunk.
         ///   - finish: Returns the remaining values after the last chunk. Its argument indicates whether the body is complete.

@@ -30,8 +30,8 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         public static let removePreviousFile = Options(rawValue: 1 << 1)
     }
 
-    /// A closure that returns the destination of the complete file. It receives the file's temporary location and the response's
-    /// head. A queue that only this download uses calls the closure and moves the file.
+    /// A closure that returns the destination of the complete file. It receives the file's temporary location and the
+    /// response's head. The closure is called, and the file is moved, on a queue that only this download uses.
     public typealias Destination =
         @Sendable (_ temporaryURL: URL, _ response: HTTPURLResponse) -> (destinationURL: URL, options: Options)
 
@@ -74,8 +74,8 @@ public final class DownloadRequest: Request, @unchecked Sendable {
 
     /// The location of the complete file, or nil if the file isn't complete or the response has no file.
     ///
-    /// If validation failed, the file exists as long as this request. If the file couldn't be moved, the value is nil. The
-    /// complete file is then at the error's ``AFError/sourceURL``, and the caller must move or remove it.
+    /// If validation failed, the file exists as long as this request. If the file couldn't be moved, the value is nil. In this
+    /// case, the complete file is at the error's ``AFError/sourceURL``, and the caller must move or remove it.
     public var fileURL: URL? { file.storage.files.fileURL }
 
     /// The temporary location to which the body is written. The value doesn't change when the file is moved. It is nil before the
@@ -94,10 +94,11 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     /// is nil while the download is in progress, after the download has succeeded, and if the download can't be resumed.
     ///
     /// The data exists after the connection was lost or timed out, after the disk was full, and after
-    /// ``cancel(producingResumeData:)``. A download can be resumed if it is a GET request without a `Range` header. The response
-    /// must have status 200, no content coding, and a validator that identifies its bytes (RFC 9110, sections 8.8 and 13.1.5).
-    /// The validator is a strong `ETag`. If the response has no `ETag`, it is a `Last-Modified` at least a minute older than the
-    /// response. Send `Accept-Encoding: identity` if the server would otherwise compress the file.
+    /// ``cancel(producingResumeData:)``. A download can be resumed if it is a GET request without a `Range` header. The
+    /// response must have status 200, no content coding, and a validator that identifies its bytes (RFC 9110, sections 8.8 and
+    /// 13.1.5). The validator is a strong `ETag`. If the response has no `ETag`, the validator is a `Last-Modified` date that
+    /// is at least a minute before the response's `Date`. To prevent the server from compressing the file, send
+    /// `Accept-Encoding: identity`.
     ///
     /// The partial content is a temporary file that belongs to the resume data. Afar doesn't remove the file when the data is
     /// released. Resume the download, or let the system clear its temporary files.
@@ -159,8 +160,8 @@ private struct ResumedRequest: URLRequestConvertible {
 
 extension DownloadRequest {
     /// Returns a destination in one of the user's directories, with the file name that the server suggests. The name comes from
-    /// `Content-Disposition` (RFC 6266, with `filename*` of RFC 8187), otherwise from the last component of the URL's path. If
-    /// both are missing, the name is "download".
+    /// `Content-Disposition` (RFC 6266, with `filename*` of RFC 8187) or, without this header, from the last component of the
+    /// URL's path. If both are missing, the name is "download".
     ///
     /// To keep the file in the directory, everything before the last slash or backslash is removed from the name. Control
     /// characters and leading dots, dashes and tildes are removed too.

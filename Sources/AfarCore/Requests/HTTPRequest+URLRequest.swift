@@ -43,7 +43,7 @@ extension HTTPRequest {
     }
 
     private static func fields(_ headers: [String: String], _ target: RequestTarget) throws -> HTTPFields {
-        // A dictionary's order varies between runs. Sent headers must keep their order.
+        // `HTTPHeaders` sorts the dictionary, whose order varies between runs.
         var fields = try HTTPFields(checking: HTTPHeaders(headers))
         if let userinfo = target.userinfo, fields[.authorization] == nil {
             do {

@@ -4,10 +4,11 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// A request's handlers in the order in which they were added, and their progress. The queue calls no handlers itself.
+/// A request's handlers in the order in which they were added, and their progress. The queue calls no handlers itself. To drain
+/// it, call ``step()`` and carry out the returned steps until the step is `done`.
 ///
-/// Handlers create their responses one at a time. After all responses have been created, they are delivered in the same order. A
-/// handler that is added later uses the request's stored data and runs after the others.
+/// Handlers create their responses one at a time. After all responses have been created, they are delivered in the same order.
+/// A handler that is added later uses the response data that the request has stored. It runs after the earlier handlers.
 struct HandlerQueue {
     typealias FinishHandler = @Sendable () -> Void
 
@@ -48,7 +49,8 @@ struct HandlerQueue {
         if !isDrained { finishHandlers.append(onFinish) }
     }
 
-    /// Removes and returns the closures to call at the end, because the request will never finish.
+    /// Removes and returns the closures that ``append(onFinish:)`` has added. Called for a request that is released before it
+    /// finishes.
     mutating func abandon() -> [FinishHandler] { Swift.exchange(&finishHandlers, with: []) }
 
     var isEmpty: Bool { handlers.isEmpty }

@@ -16,11 +16,12 @@ extension Request {
     /// Adds a handler that is called with the response's head and decides whether the request continues.
     ///
     /// A handler added before the request starts is called when the head arrives, once in each attempt. Meanwhile, the body
-    /// continues to arrive. It is validated and delivered only after the decision. Handlers are called sequentially.
+    /// continues to arrive. The body is validated and delivered only after the decision. Handlers are called sequentially.
     ///
     /// - Parameters:
     ///   - queue: The queue on which the handler is called. The default is the main queue.
-    ///   - handler: Must call its second argument once. If it never does, the request waits until it is canceled.
+    ///   - handler: Must call its second argument once. If the handler never calls it, the request waits until the request is
+    ///     canceled.
     @preconcurrency
     @discardableResult
     public func onHTTPResponse(
@@ -40,8 +41,8 @@ extension Request {
     /// Adds a handler that is called with the response's head.
     ///
     /// A handler added before the request starts is called when the head arrives, once in each attempt. Meanwhile, the body
-    /// continues to arrive. It is validated and delivered only after the handler returns. If the handler cancels the request, no
-    /// part of the body is delivered.
+    /// continues to arrive. The body is validated and delivered only after the handler returns. If the handler cancels the
+    /// request, no part of the body is delivered.
     ///
     /// - Parameters:
     ///   - queue: The queue on which the handler is called. The default is the main queue. If the program blocks its main
@@ -70,7 +71,7 @@ extension Request {
         addHeadListener { response in await withCancellableTask(ifCancelled: .cancel) { await handler(response) } }
     }
 
-    /// Adds an asynchronous handler that is called with the response's head. The request waits until it returns.
+    /// Adds an asynchronous handler that is called with the response's head. The request waits until the handler returns.
     ///
     /// - Parameter handler: Called in its own task, which is canceled with the request.
     @_disfavoredOverload
@@ -104,7 +105,7 @@ extension Request {
         return stream(of: responses, bufferingPolicy: bufferingPolicy) { $0 }
     }
 
-    /// Calls the session's delegate before all other head listeners.
+    /// Adds a listener that calls the session's delegate before all other head listeners are called.
     func addDelegateListener() {
         let listener = session.delegate.headListener(for: self)
         if let listener { mutable.withLock { $0.settings.headListeners.insert(listener, at: 0) } }
@@ -124,8 +125,8 @@ extension Request {
 
     /// Decides how to handle a response whose head has arrived. Called on the thread on which the transport reads from the network.
     ///
-    /// - Parameter control: The control of the exchange that received the head. It prevents a late decision from affecting the
-    ///   next attempt.
+    /// - Parameter control: The control of the exchange that received the head. The control prevents a late decision from
+    ///   affecting the next attempt.
     /// - Returns: The decision, and the work that calls the listeners, if the request has listeners.
     func decide(on head: ResponseHead, in control: ExchangeControl) -> (HeadDecision, handlerWork: HopDriver.Work?) {
         guard mutable.withLock({ $0.attempt.control === control }) else { return (.refuse(CancellationError()), nil) }
@@ -186,8 +187,8 @@ extension RequestState {
     }
 }
 
-/// A pending decision about a head. The request waits for it. It is fulfilled even if the work that calls the listeners is
-/// released without running.
+/// A pending decision about a head. The request waits for the decision, which is fulfilled even if the work that calls the
+/// listeners is released without running.
 private final class ListenerDecision: Sendable {
     let made: Deferred<Void>
 

@@ -32,7 +32,7 @@ extension Request {
     }
 
     /// Adds two validators. One requires a status code from 200 to 299. The other requires a media type that matches the
-    /// request's `Accept` header, if it has one.
+    /// request's `Accept` header, if there is such a header.
     @discardableResult
     public func validate() -> Self {
         validate(statusCode: 200..<300)

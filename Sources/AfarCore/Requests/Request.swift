@@ -26,7 +26,7 @@ public class Request: @unchecked Sendable {
     public let convertible: any URLRequestConvertible
     /// Whether the `URLRequest` can be created without running user code.
     let isPlain: Bool
-    /// Whether to count bytes from the start, because code can ask for the progress of a long transfer while it runs.
+    /// Whether to count bytes from the start, because the progress of a long transfer can be requested while it is running.
     private let countsBytes: Bool
     /// A Boolean value that indicates whether the first handler starts the request. If it is nil, the request uses
     /// ``Session/startRequestsImmediately``.
@@ -113,7 +113,7 @@ public class Request: @unchecked Sendable {
         return end ?? failure
     }
 
-    /// The task or thread that waits for the response and can run jobs in the meantime.
+    /// The task or thread that waits for the response and can run the request's jobs in the meantime.
     var inlineRunner: (any InlineJobRunner)? { mutable.withLock { $0.inlineRunner } }
 
     /// Cancels the request. It fails with ``AFError/explicitlyCancelled`` and its handlers are called. Does nothing if the

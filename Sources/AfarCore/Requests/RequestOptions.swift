@@ -91,7 +91,7 @@ extension Request {
         let (options, start) = mutable.withLock { ($0.settings.options, $0.startTime) }
         guard let start, let deadline = options?.options.deadline else { return }
         let rest = Duration(timeout: start + deadline - Date.timeIntervalSinceReferenceDate)
-        // Users' cancellation handlers run on this queue.
+        // A separate queue, because users' cancellation handlers run on it.
         let timer = DelayedCall(after: rest, on: DispatchQueue(label: "afar.deadline")) { [weak self] in
             guard let self else { return }
             end(with: .deadlinePassed(deadline, url: url))
@@ -121,7 +121,8 @@ extension AFError {
         return .sessionTaskFailed(error: error.urlError)
     }
 
-    /// Returns the error of a deadline with the exchange's phase, URL and peer at that time. Returns other errors unchanged.
+    /// If this is the error of a deadline, returns it with the phase, URL and peer of the exchange that failed. Returns any
+    /// other error unchanged.
     func located(at failure: TransportError) -> AFError {
         guard case .sessionTaskFailed(let error as URLError) = self,
             var deadline = error.userInfo[NSUnderlyingErrorKey] as? TransportError, deadline.code == .timedOut

@@ -26,7 +26,7 @@ struct RequestState {
     var waiting: UnsafeContinuation<Void, Never>?
     /// The task that runs the request from its start to its end.
     var task: Task<Void, Never>?
-    /// The task or thread that waits for the response and can run jobs in the meantime.
+    /// The task or thread that waits for the response and can run the request's jobs in the meantime.
     var inlineRunner: (any InlineJobRunner)?
 
     /// The settings made by the request's owner.

@@ -5,7 +5,8 @@ public import Foundation
 #endif
 
 extension Request {
-    /// The attempts so far, as Foundation tasks for code that requires them. Each of the ``performedRequests`` has one task.
+    /// The attempts so far, as Foundation tasks for code that requires such tasks. Each of the ``performedRequests`` has one
+    /// task.
     ///
     /// The tasks are created on first access. Each attempt of a download has a `URLSessionDownloadTask`. An attempt of any other
     /// request has a `URLSessionUploadTask`, which is also a `URLSessionDataTask`. Canceling, suspending or resuming a task
@@ -77,7 +78,7 @@ extension Request {
         applySuspension()
     }
 
-    /// Returns a snapshot of the last attempt, or nil for an earlier one.
+    /// Returns a snapshot of an attempt if it is the last one, or nil if it is an earlier one.
     func snapshot(of attempt: TaskAttempt) -> TaskAttempt.Snapshot? {
         mutable.withLock { $0.observers?.tasks.last?.attempt === attempt ? $0.snapshot : nil }
     }
@@ -95,7 +96,7 @@ extension RequestState {
         guard !performed.isEmpty else { return [] }
         let observers = makeObservers()
         if observers.tasks.isEmpty {
-            // A task can outlive its request.
+            // Ends the last task with its request, which the task can outlive.
             handlers.append(onFinish: { [weak request] in request?.mutable.withLock { $0.endTask() } })
         }
         for (number, urlRequest) in performed.enumerated().dropFirst(observers.tasks.count) {
@@ -261,7 +262,7 @@ final class DownloadRequestTask: URLSessionDownloadTask, RequestTask, @unchecked
 }
 
 extension DownloadRequest {
-    /// Returns a task with the request for the missing bytes of resume data, without credentials.
+    /// Returns a task whose request is for the missing bytes of a partial download. The request contains no credentials.
     ///
     /// The task doesn't represent an attempt. To resume a download, use
     /// ``Session/download(resumingWith:interceptor:shouldAutomaticallyResume:to:)``. Resuming, suspending or canceling the task
@@ -284,10 +285,10 @@ extension ResumeData {
     }
 }
 
-/// An attempt of a request, for the Foundation task that represents it.
+/// The attempt that a ``RequestTask`` represents.
 ///
-/// It reports the request's state and forwards calls to the request. It neither performs nor retains the request. The final state
-/// remains available after the attempt has ended.
+/// The task reads its values from this object and forwards calls to the object's ``request``. The object neither performs nor
+/// retains the request. The final state remains available after the attempt has ended.
 final class TaskAttempt: Sendable {
     struct Snapshot {
         var state = URLSessionTask.State.completed

@@ -115,7 +115,7 @@ public final class StreamRequest: Request, @unchecked Sendable {
         try await perform([Turn(reading)]) { try await read(minBytes, maxBytes, timeout, over: $0) }
     }
 
-    /// Reads bytes and passes them to a closure, with a Boolean value that indicates whether the stream has ended, or with the
+    /// Reads bytes, then calls a closure with the bytes, a Boolean value that indicates whether the stream has ended, and the
     /// error. The closure is called on the main queue by default. A timeout of 0 means no limit.
     @preconcurrency
     public func readData(
@@ -193,8 +193,8 @@ public final class StreamRequest: Request, @unchecked Sendable {
     /// Starts TLS after all earlier reads and writes have finished.
     ///
     /// - Parameter peerName: The host name that the certificate must match. The default is nil, which uses ``hostName``.
-    /// - Throws: The request's `AFError` if the connection isn't open. A `TransportError` if TLS can't be established. The
-    ///   request then ends.
+    /// - Throws: The request's `AFError` if the connection isn't open. A `TransportError` if TLS can't be established, which
+    ///   also ends the request.
     public func startSecureConnection(expecting peerName: String? = nil) async throws {
         try await secure(expecting: peerName, turnsForBoth())
     }
@@ -207,8 +207,8 @@ public final class StreamRequest: Request, @unchecked Sendable {
         Task { try await secure(expecting: nil, turns) }
     }
 
-    /// Requests the turns for reading and writing atomically. Otherwise, two callers could each hold one turn and wait for the
-    /// other.
+    /// Requests the turns for reading and writing under one lock. Without this lock, two callers could each hold one turn and
+    /// wait for the other turn.
     private func turnsForBoth() -> [Turn] { reads.withLock { _ in [Turn(reading), Turn(writing)] } }
 
     private func secure(expecting peerName: String?, _ turns: [Turn]) async throws {
@@ -218,7 +218,7 @@ public final class StreamRequest: Request, @unchecked Sendable {
                 try await secure(connection, expecting: peerName ?? hostName)
             }
         } catch {
-            // Close the connection before the next read or write starts. Otherwise, a later write would be sent without TLS.
+            // Close the connection before the next read or write starts, so that no later write is sent without TLS.
             self.connection.pendingConnection.connection?.close()
             self.connection.closed.fulfill(.failure(error))
             throw error
@@ -248,8 +248,8 @@ public final class StreamRequest: Request, @unchecked Sendable {
     /// Stops reading. Later reads return the end of the stream.
     public func closeRead() { reads.withLock { $0.isReadingClosed = true } }
 
-    /// Closes the connection after all earlier writes. The request finishes without an error. If it hasn't started, it is
-    /// canceled.
+    /// Closes the connection after all earlier writes. The request finishes without an error. If the request hasn't started, it
+    /// is canceled.
     public func close() {
         guard !isInitialized else {
             cancel()
@@ -281,7 +281,7 @@ private final class Turn: Sendable {
                 state.isAcquired = true
                 return state.isEnded
             }
-            // Unlocks asynchronously, because many abandoned turns would otherwise recurse.
+            // Asynchronously, because unlocking for many abandoned turns would recurse.
             if isEnded { DispatchQueue.global().async { lock.unlock() } } else { acquired.fulfill(()) }
         }
     }

@@ -137,7 +137,7 @@ extension ResponseSerializer {
 private let headOnly: Set<HTTPMethod> = [.head]
 private let withoutContent: Set<Int> = [204, 205]
 
-/// The input of a serializer. Foundation's type of the response's head is created on access.
+/// The input of a serializer. The response's head is converted to an `HTTPURLResponse` only when ``response`` is accessed.
 public struct SerializationInput: Sendable {
     /// The request that was sent, after adaptation.
     public let request: URLRequest?

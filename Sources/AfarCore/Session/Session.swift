@@ -6,15 +6,16 @@ public import Foundation
 
 /// An object that creates requests and provides their shared transport, default headers, timeouts and interceptor.
 ///
-/// A request starts when you call `resume()` or add its first handler. If `shouldAutomaticallyResume` is false, handlers don't start
-/// it; nil uses ``startRequestsImmediately``. If a request can't be created or encoded, its handlers receive the error.
+/// A request starts when you call `resume()` or add its first handler. If its `shouldAutomaticallyResume` is false, handlers
+/// don't start the request. If the value is nil, ``startRequestsImmediately`` applies. If a request can't be created or
+/// encoded, its handlers receive the error.
 ///
 /// The methods that create requests have these parameters in common: `headers` are added to the request, `interceptor` adapts and
 /// retries only this request, `requestModifier` changes the `URLRequest` after its creation, and `fileManager` removes the temporary
 /// file of a body.
 ///
-/// Retain a session while its requests run. When it is released, they fail with ``AFError/sessionDeinitialized``. You can call
-/// all methods from any thread.
+/// Retain a session while its requests run. When a session is released, its running requests fail with
+/// ``AFError/sessionDeinitialized``. You can call all methods from any thread.
 open class Session: @unchecked Sendable {
     // Sendable: its only stored property is constant.
 
@@ -85,8 +86,8 @@ open class Session: @unchecked Sendable {
 
     /// The transport that sends the requests.
     public var transport: any Transport { state.stack.transport }
-    /// The current connections of the session's transport, by host, or nil if the transport can't report them (URLSession can't).
-    /// The value includes the connections of other sessions that use the same transport.
+    /// The current connections of the session's transport, by host, or nil if the transport can't report them, as with
+    /// `URLSessionTransport`. The value includes the connections of other sessions that use the same transport.
     public var connectionStatistics: ConnectionStatistics? {
         get async { await transport.connectionStatistics }
     }
@@ -285,13 +286,13 @@ open class Session: @unchecked Sendable {
 
     /// Creates a download that resumes an earlier one.
     ///
-    /// The download requests the rest of the file, provided that the file hasn't changed. It starts again at the first byte in
-    /// three cases: the file has changed, the server sends the whole file anyway, or the partial file no longer exists. The
-    /// result is always one complete version of the file. A response with another status, such as 404 or 503, leaves the partial
-    /// file unchanged. It is reported like any other response, so add ``Request/validate()``.
+    /// The download requests the rest of the file, provided that the file hasn't changed. The download starts again at the
+    /// first byte in three cases: the file has changed, the server sends the whole file anyway, or the partial file no longer
+    /// exists. The result is always one complete version of the file. A response with another status, such as 404 or 503,
+    /// leaves the partial file unchanged. Such a response is reported like any other response, so add ``Request/validate()``.
     ///
-    /// Progress starts at the size of the partial file. Its total is the size of the whole file. Resume data contains neither
-    /// credentials, which an interceptor can add, nor a destination.
+    /// Progress starts at the size of the partial file. Its total is the size of the whole file. Resume data contains no
+    /// credentials and no destination. An interceptor can add the credentials.
     ///
     /// - `data`: The value of ``DownloadRequest/resumeData``, possibly from another process. Use it for only one download
     ///   at a time. If it can't be used, the request fails with ``AFError/createURLRequestFailed(error:)``, which contains a
@@ -326,7 +327,7 @@ open class Session: @unchecked Sendable {
             interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager)
     }
 
-    /// Creates a request from a value that can be converted to a `URLRequest`. It sends bytes from memory.
+    /// Creates a request from a value that can be converted to a `URLRequest`. The request sends bytes from memory.
     open func upload(
         _ data: Data,
         with convertible: any URLRequestConvertible,
@@ -357,7 +358,8 @@ open class Session: @unchecked Sendable {
             interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager)
     }
 
-    /// Creates a request from a value that can be converted to a `URLRequest`. It sends a file and reads it while sending.
+    /// Creates a request from a value that can be converted to a `URLRequest`. The request sends a file, which is read while it
+    /// is sent.
     open func upload(
         _ fileURL: URL,
         with convertible: any URLRequestConvertible,
@@ -390,8 +392,8 @@ open class Session: @unchecked Sendable {
             interceptor: interceptor, fileManager: fileManager)
     }
 
-    /// Creates a request from a value that can be converted to a `URLRequest`. It sends the content of a stream and reads it
-    /// while sending.
+    /// Creates a request from a value that can be converted to a `URLRequest`. The request sends the content of a stream, which
+    /// is read while it is sent.
     open func upload(
         _ stream: InputStream,
         with convertible: any URLRequestConvertible,
@@ -407,7 +409,7 @@ open class Session: @unchecked Sendable {
 
     /// Creates a request that sends a sequence of chunks. The next chunk is requested after the previous one has been sent.
     ///
-    /// - `chunks`: The sequence, which is iterated once. If it throws an error, the request fails.
+    /// - `chunks`: The sequence, which is iterated once. If the sequence throws an error, the request fails.
     /// - `length`: The total number of bytes. The default is nil, which sends the body with chunked transfer coding.
     open func upload<Chunks: AsyncSequence & Sendable>(
         _ chunks: Chunks,
@@ -428,8 +430,8 @@ open class Session: @unchecked Sendable {
             fileManager: .default)
     }
 
-    /// Creates a request from a value that can be converted to a `URLRequest`. It sends a sequence of chunks. The next chunk is
-    /// requested after the previous one has been sent.
+    /// Creates a request from a value that can be converted to a `URLRequest`. The request sends a sequence of chunks. The next
+    /// chunk is requested after the previous one has been sent.
     open func upload<Chunks: AsyncSequence & Sendable>(
         _ chunks: Chunks,
         length: Int64? = nil,
@@ -484,8 +486,8 @@ open class Session: @unchecked Sendable {
             headers: headers, interceptor: interceptor, fileManager: fileManager, requestModifier: requestModifier)
     }
 
-    /// Creates a request from a value that can be converted to a `URLRequest`. It sends a multipart form with the parts that a
-    /// closure appends.
+    /// Creates a request from a value that can be converted to a `URLRequest`. The request sends a multipart form with the
+    /// parts that a closure appends.
     ///
     /// See ``upload(multipartFormData:to:usingThreshold:method:headers:interceptor:fileManager:requestModifier:)``.
     open func upload(
@@ -525,7 +527,7 @@ open class Session: @unchecked Sendable {
             fileManager: fileManager)
     }
 
-    /// Creates a request from a value that can be converted to a `URLRequest`. It sends a multipart form.
+    /// Creates a request from a value that can be converted to a `URLRequest`. The request sends a multipart form.
     ///
     /// See ``upload(multipartFormData:to:usingThreshold:method:headers:interceptor:fileManager:requestModifier:)``.
     open func upload(

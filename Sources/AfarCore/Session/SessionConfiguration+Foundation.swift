@@ -22,7 +22,7 @@ extension SessionConfiguration {
                 + "Use a configuration without an identifier, such as URLSessionConfiguration.default")
     }
 
-    /// Returns ``network``, with the proxies of Foundation's configuration if the transport doesn't apply them itself.
+    /// Returns ``network``, with the proxies of Foundation's configuration if the transport doesn't apply those proxies itself.
     func networkSettings(for transport: any Transport) throws -> NetworkSettings? {
         let features = transport.capabilities.features
         guard let foundationProxies, !features.contains(.proxies) else { return network }
@@ -58,9 +58,9 @@ extension SessionConfiguration {
 extension SessionConfiguration {
     /// Creates a configuration with the values of a Foundation configuration.
     ///
-    /// It copies the timeouts, headers, connections per host, protocol classes, identifier, credential storage, cookie storage
-    /// and cookie settings, cache policy and cache. It doesn't copy the shared cache. On Apple platforms, it also copies
-    /// `waitsForConnectivity`.
+    /// This initializer copies the timeouts, headers, connections per host, protocol classes, identifier, credential storage,
+    /// cookie storage and cookie settings, cache policy and cache. It doesn't copy the shared cache. On Apple platforms, it
+    /// also copies `waitsForConnectivity`.
     ///
     /// Afar's transports for Linux use the HTTP and SOCKS proxies and the list of exceptions in the `connectionProxyDictionary`.
     /// With a transport that would bypass the proxies, each request fails before it is sent. To use `URLSessionTransport`, pass
@@ -95,7 +95,8 @@ extension Session {
 
 extension SessionConfiguration {
     /// A new Foundation configuration with these timeouts, headers, connections per host, protocol classes, credential storage,
-    /// cache and cookie settings. If this value was created from a Foundation configuration, the new one also has its proxies.
+    /// cache and cookie settings. If this configuration was created from a Foundation configuration, the returned configuration
+    /// also has the proxies of the original.
     public var urlSessionConfiguration: URLSessionConfiguration {
         let copy = URLSessionConfiguration.default
         copy.timeoutIntervalForRequest = timeoutIntervalForRequest

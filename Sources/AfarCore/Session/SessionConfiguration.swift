@@ -36,7 +36,7 @@ public struct SessionConfiguration: Sendable {
         set { exchangeOptions.totalTimeout = newValue }
     }
     /// The maximum total time to resolve the host, connect and complete the TLS handshake, in seconds. The default is 30. This
-    /// property has an effect only if the transport's capabilities include it.
+    /// property has an effect only if the transport's capabilities include this timeout.
     public var timeoutIntervalForConnect: TimeInterval {
         get { exchangeOptions.connectTimeout }
         set { exchangeOptions.connectTimeout = newValue }
@@ -46,10 +46,10 @@ public struct SessionConfiguration: Sendable {
     ///
     /// A request waits until the session's ``Session/connectivity`` reports a network, until the request is canceled, or until
     /// ``timeoutIntervalForResource`` has passed. ``timeoutIntervalForRequest`` starts only when the request is sent. A request
-    /// whose host is unreachable, or can't be resolved by any name server, also waits. This requires that the network is
-    /// unavailable at that time or within the next 0.3 seconds. Requests to the local machine never wait. All other requests
-    /// wait, even if their host is reachable without the network that the provider checks. Without a connectivity provider, this
-    /// property has no effect.
+    /// whose host is unreachable, or can't be resolved by any name server, also waits if the provider reports no network at
+    /// that time or within the next 0.3 seconds. Requests to the local machine never wait. All other requests wait, even if
+    /// their host is reachable without the network that the provider checks. Without a connectivity provider, this property has
+    /// no effect.
     public var waitsForConnectivity = false
     /// The maximum number of open connections to one host. The default is 6. Transports read it when they are created.
     /// Connections with other TLS or network settings have a separate limit. WebSockets and raw connections each have a
@@ -67,15 +67,15 @@ public struct SessionConfiguration: Sendable {
         get { exchangeOptions.acceptsBodiesWithoutTLSCloseNotify }
         set { exchangeOptions.acceptsBodiesWithoutTLSCloseNotify = newValue }
     }
-    /// A file of PEM certificates of the authorities to trust, instead of the system's. The default is nil.
+    /// A file with the PEM certificates of the authorities to trust instead of the system's authorities. The default is nil.
     ///
     /// Transports read this property and the next four properties when they are created. To configure your own transport, use
     /// `HTTPTransport(configuration: .init(configuration))`. With a transport that doesn't support one of these properties, each
     /// request fails.
     public var certificateBundle: URL?
     /// A Boolean value that indicates whether servers' certificates must conform strictly to RFC 5280 (OpenSSL's
-    /// `X509_V_FLAG_X509_STRICT`). For example, certificates of private authorities often lack a key identifier. Evaluators apply
-    /// this check too. The default is false. Transports read it when they are created.
+    /// `X509_V_FLAG_X509_STRICT`). Certificates of private authorities often don't conform, for example because they lack a key
+    /// identifier. Evaluators apply this check too. The default is false. Transports read it when they are created.
     public var validatesCertificatesStrictly = false
     /// The ciphers for TLS 1.2, as a list in OpenSSL's format. The default is nil, which uses OpenSSL's default. Transports
     /// read it when they are created.
@@ -146,21 +146,22 @@ public struct SessionConfiguration: Sendable {
     /// Determines which cookies are stored. The default is `.onlyFromMainDocumentDomain`. If a request has a `mainDocumentURL`,
     /// only cookies from that site are stored. Otherwise, all cookies are stored.
     public var httpCookieAcceptPolicy = HTTPCookie.AcceptPolicy.onlyFromMainDocumentDomain
-    /// The list of domain names for which cookies aren't allowed, such as `co.uk`. The default is nil. Sessions with the default
-    /// transport of the module `Afar` then use the system's list. Other sessions reject only names without a dot.
+    /// The list of domain names for which cookies aren't allowed, such as `co.uk`. If the value is nil, which is the default,
+    /// sessions with the default transport of the module `Afar` use the system's list. Other sessions reject only names without
+    /// a dot.
     public var publicSuffixList: (any PublicSuffixList)?
     /// The store of the hosts that require https (HSTS, RFC 6797). http requests to them are sent over https. The default is
     /// nil, which ignores this requirement.
     public var hstsStore: (any HSTSStore)?
     /// The store of responses that are reused for later requests (RFC 9111). The default is nil, which stores nothing.
     ///
-    /// It is a private cache for a single user. Requests with different `Authorization` fields get different responses, unless
-    /// the server marks the responses as public.
+    /// The store is a private cache for a single user. Requests with different `Authorization` fields get different responses,
+    /// unless the server marks the responses as public.
     public var cacheStore: (any CacheStore)?
     /// A Boolean value that indicates whether identical GET requests (same URL and header fields) share a response through the
-    /// ``cacheStore``. They wait for the one that is in progress. If the request in progress fails or is canceled, the next one
-    /// is sent. If its response can't be stored, all of them are sent. The default is false, which sends each request
-    /// immediately.
+    /// ``cacheStore``. While one of them is in progress, the others wait for its response. If the request in progress fails or
+    /// is canceled, the next one is sent. If its response can't be stored, all waiting requests are sent. The default is false,
+    /// which sends each request immediately.
     public var coalescesRequests = false
     /// The cache policy of requests whose `URLRequest` doesn't specify one. The default follows the HTTP caching rules.
     public var requestCachePolicy = URLRequest.CachePolicy.useProtocolCachePolicy
@@ -177,9 +178,9 @@ public struct SessionConfiguration: Sendable {
     }
     /// The settings for connections to hosts: proxies, a Unix domain socket, or a specific interface.
     ///
-    /// The default is nil. On Linux, sessions with the default transport of the module `Afar` then use the proxies of the
-    /// environment (``ProxySettings/environment``). Other sessions use their transport's defaults. With a setting that the
-    /// transport doesn't support, each request fails.
+    /// If the value is nil, which is the default, sessions on Linux with the default transport of the module `Afar` use the
+    /// proxies of the environment (``ProxySettings/environment``). Other sessions use their transport's defaults. With a
+    /// setting that the transport doesn't support, each request fails.
     public var network: NetworkSettings?
 
     /// The subclasses of `URLProtocol` that can handle requests. See ``ExchangeOptions/protocolClasses``.

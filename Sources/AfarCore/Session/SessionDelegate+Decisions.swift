@@ -55,7 +55,7 @@ extension SessionDelegate {
     /// Whether the delegate has a closure that receives response bodies, except those of downloads.
     var receivesBodies: Bool { isListening && dataTaskDidReceiveData != nil }
 
-    /// Passes a chunk to the closure and not to its request. Returns false if no closure receives chunks.
+    /// Passes a chunk to the closure instead of the request. Returns false if no closure receives chunks.
     func receive(_ chunk: Data, of request: Request) async -> Bool {
         guard isListening, dataTaskDidReceiveData != nil, let task = request.lastTask as? URLSessionDataTask
         else { return false }

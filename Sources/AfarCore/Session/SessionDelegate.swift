@@ -78,8 +78,8 @@ open class SessionDelegate: @unchecked Sendable {
         didSet { isListening = true }
     }
 
-    /// Like ``dataTaskDidReceiveResponse``, but takes precedence over it. The closure must call its last argument once.
-    /// Otherwise, the request waits until it is canceled.
+    /// Like ``dataTaskDidReceiveResponse``, but takes precedence over it. The closure must call its last argument once. Until
+    /// then, the request waits, unless it is canceled.
     open var dataTaskDidReceiveResponseWithCompletion:
         (
             (
@@ -91,15 +91,15 @@ open class SessionDelegate: @unchecked Sendable {
         didSet { isListening = true }
     }
 
-    /// Decides which request follows a redirect. If it returns nil, the redirect isn't followed. Called only if neither the
-    /// request nor the session has a redirect handler.
+    /// Decides which request follows a redirect. If the closure returns nil, the redirect isn't followed. Called only if
+    /// neither the request nor the session has a redirect handler.
     open var taskWillPerformHTTPRedirection: ((URLSession, URLSessionTask, HTTPURLResponse, URLRequest) -> URLRequest?)?
     {
         didSet { isListening = true }
     }
 
     /// Like ``taskWillPerformHTTPRedirection``, but takes precedence over it. The closure must call its last argument once.
-    /// Otherwise, the request waits until it is canceled.
+    /// Until then, the request waits, unless it is canceled.
     open var taskWillPerformHTTPRedirectionWithCompletion:
         (
             (
@@ -110,8 +110,8 @@ open class SessionDelegate: @unchecked Sendable {
         didSet { isListening = true }
     }
 
-    /// Decides whether a server's certificates are trusted, before any byte of a request is sent. It takes precedence over
-    /// ``taskDidReceiveChallenge``. With a transport that doesn't support this decision, https requests fail.
+    /// Decides whether a server's certificates are trusted, before any byte of a request is sent. This closure takes precedence
+    /// over ``taskDidReceiveChallenge``. With a transport that doesn't support this decision, https requests fail.
     ///
     /// The challenge's `protectionSpace.af.serverTrust` contains the certificates that the server presented. `.useCredential`
     /// with `URLCredential.af.trusting(_:)` accepts them. With any other credential, and with `.performDefaultHandling`, the
@@ -126,7 +126,7 @@ open class SessionDelegate: @unchecked Sendable {
     }
 
     /// Like ``sessionDidReceiveChallenge``, but takes precedence over it. The closure must call its last argument once, within
-    /// the connect timeout. If it never does, the request waits until it is canceled.
+    /// the connect timeout. If the closure never calls it, the request waits until the request is canceled.
     open var sessionDidReceiveChallengeWithCompletion:
         (
             (
@@ -159,9 +159,9 @@ open class SessionDelegate: @unchecked Sendable {
         didSet { isListening = true }
     }
 
-    /// Like ``taskDidReceiveChallenge``, but takes precedence over it. The closure must call its last argument once. Otherwise,
-    /// the request waits until it is canceled. For a server trust challenge, it must call the argument within the connect
-    /// timeout.
+    /// Like ``taskDidReceiveChallenge``, but takes precedence over it. The closure must call its last argument once. Until
+    /// then, the request waits, unless it is canceled. For a server trust challenge, the closure must call the argument within
+    /// the connect timeout.
     open var taskDidReceiveChallengeWithCompletion:
         (
             (
@@ -216,7 +216,8 @@ final class DelegateEvents: SelectiveEventMonitor {
         }
     }
 
-    /// Calls a closure on the queue, if it is set then. The delegate is retained until then, because the closure can refer to it.
+    /// Calls a closure on the queue, if the closure is still set when the queue runs the call. Until the call, the delegate is
+    /// retained, because the closure can refer to it.
     private func call<Closure>(
         _ closure: any KeyPath<SessionDelegate, Closure?> & Sendable, _ body: @escaping @Sendable (Closure) -> Void
     ) {

@@ -141,9 +141,9 @@ final class SessionState: Sendable {
 /// The queues of a session: the queues passed to its initializer, and the queues that its properties return.
 struct SessionQueues {
     let root: DispatchQueue
-    /// Nil if no queue was passed. Each request's task then creates its `URLRequest`s.
+    /// Nil if no queue was passed, so that each request's task creates its `URLRequest`s.
     let request: DispatchQueue?
-    /// Nil if no queue was passed. Each request's task then runs its serializers.
+    /// Nil if no queue was passed, so that each request's task runs its serializers.
     let serialization: DispatchQueue?
     /// The value of ``Session/requestQueue``, whether or not it is used.
     let exposedRequest: DispatchQueue
@@ -162,8 +162,8 @@ struct SessionQueues {
 /// Stores the requests that have started and haven't finished. Also stores closures to call when some of these requests have
 /// finished.
 ///
-/// It calls no closures itself. Its methods return the closures to call, because user code must not run under the lock that
-/// protects this value.
+/// This type calls no closures itself. Its methods return the closures to call, because user code must not run under the lock
+/// that protects this value.
 struct RunningRequests<Subject: AnyObject & Sendable> {
     typealias Proceed = @Sendable () -> Void
 

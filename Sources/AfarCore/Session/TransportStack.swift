@@ -144,8 +144,8 @@ final class TransportOverride: Sendable {
 }
 
 extension Session {
-    /// Replaces the transports of all sessions for the requests that are created in a closure and in the tasks that it starts. It
-    /// exists for tests: AfarTesting's `withTransport(_:operation:)` calls it.
+    /// Replaces the transports of all sessions for the requests that are created in a closure and in the tasks that the closure
+    /// starts. This method exists for tests: AfarTesting's `withTransport(_:operation:)` calls it.
     ///
     /// Sessions keep their configuration, but use separate cookies, cached responses and hosts that require https.
     ///

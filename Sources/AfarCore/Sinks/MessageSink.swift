@@ -8,7 +8,7 @@ import HTTPTypes
 
 /// Uses a connection as a WebSocket and passes each message to all listeners sequentially.
 final class MessageSink: ResponseSink {
-    /// A listener for events. The next message is read after it returns.
+    /// A listener for events. The next message is read after the listener returns.
     typealias Listener = @Sendable (Incoming) async -> Void
 
     /// An event whose message hasn't been decoded yet.
@@ -136,7 +136,7 @@ final class MessageSink: ResponseSink {
                 while true {
                     try? await Task.sleep(until: start + interval, clock: .continuous)
                     if Task.isCancelled || isAnswered.withLock({ $0 }) { break }
-                    // The pong can be queued behind a long message. It is also unread while a handler is busy.
+                    // The pong can be delayed behind a long message, or unread while a handler is busy.
                     var silence: ContinuousClock.Instant?
                     if let sent = sent.withLock({ $0 }) { silence = channel.silenceStart.map { max($0, sent) } }
                     if let silence, silence <= start { return channel.closeUnanswered() }
@@ -171,7 +171,7 @@ final class MessageSink: ResponseSink {
 
     /// Adds a listener, which first receives the buffered events.
     ///
-    /// - Parameter proceed: Called after the listener has received them.
+    /// - Parameter proceed: Called after the listener has received the buffered events.
     func append(
         _ listener: @escaping Listener, of request: Request, then proceed: @escaping @Sendable () -> Void
     ) {

@@ -2,8 +2,8 @@ import Foundation
 
 /// A type that provides the evaluator for each host's certificates.
 ///
-/// If a host has no evaluator, requests to the host fail if ``allHostsMustBeEvaluated`` is true. Otherwise, the transport
-/// performs its default validation. Pass a manager to ``Session``.
+/// If ``allHostsMustBeEvaluated`` is true, requests to a host without an evaluator fail. If it is false, the transport performs
+/// its default validation for such a host. Pass a manager to ``Session``.
 open class ServerTrustManager: @unchecked Sendable {
     // @unchecked because it is immutable.
 

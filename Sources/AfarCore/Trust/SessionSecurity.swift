@@ -43,7 +43,7 @@ final class SessionSecurity: ConnectionSecurityProvider {
         let identity = clientIdentity(forHost: host, hasLeftOrigin: hasLeftOrigin)
         let fallback = requiresDecision ? Self.standard : nil
         guard let manager else { return .now(.success(security(of: host, identity, evaluator: fallback))) }
-        // A subclass is user code.
+        // A subclass is user code, so it must run in a task.
         guard type(of: manager) == ServerTrustManager.self else {
             return .wait { [self] in security(of: host, identity, by: manager, fallback) }
         }

@@ -87,7 +87,7 @@ public final class DisabledTrustEvaluator: ServerTrustEvaluating {
 /// certificate that signed it.
 ///
 /// When a certificate expires and is replaced, all requests fail unless the new certificate is also pinned.
-/// ``PublicKeysTrustEvaluator`` pins keys, which can stay the same.
+/// ``PublicKeysTrustEvaluator`` pins keys. A new certificate can have the same key.
 public final class PinnedCertificatesTrustEvaluator: ServerTrustEvaluating {
     private let certificates: [Certificate]
     private let acceptSelfSignedCertificates: Bool
@@ -225,8 +225,9 @@ extension AlamofireExtension where ExtendedType: Bundle {
 
 /// An evaluator that rejects servers with revoked certificates, in addition to the default validation.
 ///
-/// It checks the OCSP response that the server sends (RFC 6066, section 8) and the given revocation lists. It doesn't access the
-/// network: if there is no response and no list, the status is unknown, and the evaluator rejects the server.
+/// The evaluator checks the OCSP response that the server sends (RFC 6066, section 8) and the given revocation lists. It
+/// doesn't access the network: if there is no response and no list, the status is unknown, and the evaluator rejects the
+/// server.
 public final class RevocationTrustEvaluator: ServerTrustEvaluating {
     /// The sources to check.
     public struct Options: OptionSet, Sendable {

@@ -45,7 +45,7 @@ final class WebSocketChannel: Sendable {
         init(_ deflater: MessageDeflater?) { self.deflater = deflater }
     }
 
-    /// The time to wait for the server to close, in seconds.
+    /// The time to wait for the server to complete the closing handshake, in seconds.
     static let closeTimeout: TimeInterval = 10
     /// The time to wait, in seconds, until the server reads the last frame or closes the connection.
     private static let closeGracePeriod: TimeInterval = 2

@@ -77,7 +77,7 @@ extension WebSocketRequest {
             last: { event in queue.async { handler(event) } })
     }
 
-    /// Adds a listener, and starts the request unless requests must be started explicitly.
+    /// Adds a listener, and starts the request unless automatic starting is turned off.
     ///
     /// - Parameters:
     ///   - each: Called for each event except the last. The next message is read after the closure returns.

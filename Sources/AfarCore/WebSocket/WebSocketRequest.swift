@@ -77,8 +77,8 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
 
     /// Closes the WebSocket with the closing handshake.
     ///
-    /// Waiting messages are still sent, and messages that the server has sent are still received. The request then finishes
-    /// without an error. If the WebSocket isn't open yet and has no messages to send, it ends immediately.
+    /// Waiting messages are still sent, and messages that the server has sent are still received. After that, the request
+    /// finishes without an error. If the WebSocket isn't open yet and has no messages to send, it ends immediately.
     ///
     /// - Parameters:
     ///   - closeCode: The reason. If RFC 6455 doesn't allow the code in a close frame, the code is omitted.
@@ -131,7 +131,8 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
 extension WebSocketRequest {
     /// The settings of a WebSocket.
     public struct Configuration: Sendable, Hashable {
-        /// The subprotocol to offer (RFC 6455, section 1.9), or nil for none. To offer several, set the header.
+        /// The subprotocol to offer (RFC 6455, section 1.9), or nil for none. To offer several subprotocols, set the
+        /// `Sec-WebSocket-Protocol` header.
         public let `protocol`: String?
         /// The maximum size of a message after decompression, in bytes. A longer message ends the request.
         public let maximumMessageSize: Int

@@ -18,7 +18,7 @@ public import Foundation
 /// requests it, so a slow loop slows the server down. With a buffering policy, messages are read and buffered as they arrive.
 ///
 /// Leaving a loop early, or canceling its task, cancels the request, unless `automaticallyCancelling` is false. The server
-/// receives a close message only if you call ``close(sending:reason:)-(WebSocketCloseCode,_)`` before.
+/// receives a close frame only if you first call ``close(sending:reason:)-(WebSocketCloseCode,_)``.
 public struct WebSocketTask: Sendable {
     /// A sequence of the events of a WebSocket.
     public typealias EventStreamOf<Success: Sendable, Failure: Error> = StreamOf<
@@ -32,7 +32,7 @@ public struct WebSocketTask: Sendable {
         request.messages.bufferEarlyEvents()
     }
 
-    /// The messages until the WebSocket closes. Iterating starts the request, unless requests must be started explicitly. Leaving
+    /// The messages until the WebSocket closes. Iterating starts the request, unless automatic starting is turned off. Leaving
     /// the loop early cancels the request. If the connection can't be established or breaks, the iteration throws the request's
     /// ``AFError``.
     public var messages: WebSocketMessages { WebSocketMessages(streamingMessageEvents()) }
@@ -114,7 +114,7 @@ public struct WebSocketTask: Sendable {
     }
 
     /// Sends a message after the WebSocket has opened, and waits until the system has accepted the message. A slow server
-    /// therefore slows the sender down. This method starts the request, unless requests must be started explicitly.
+    /// therefore slows the sender down. This method starts the request, unless automatic starting is turned off.
     ///
     /// - Throws: The request's ``AFError`` if the WebSocket can't be opened; a `TransportError` if the WebSocket is closed.
     public func send(_ message: URLSessionWebSocketTask.Message) async throws {

@@ -200,8 +200,8 @@
             let (before, destinationsBefore) = (table, destinations)
             do throws(ReachabilityError) {
                 let path = try readSettledTable()
-                // Don't look the name up because of new destinations, which also change the table. Otherwise, lookups
-                // would never end if a name server varies its responses.
+                // Don't look the name up because of new destinations, which also change the table. If a name server varies its
+                // responses, lookups would never end.
                 if destinations == destinationsBefore, table != before { target.resolver?.refresh() }
                 deliver(path)
             } catch {
@@ -255,8 +255,8 @@
 
     /// Receives the kernel's change notifications.
     ///
-    /// They only indicate that something changed. The kernel doesn't report routes that it removes together with their
-    /// link or address, and messages can be lost. After each notification, the tables are therefore read again.
+    /// The notifications only indicate that something changed. The kernel doesn't report routes that it removes together with
+    /// their link or address, and messages can be lost. After each notification, the tables are therefore read again.
     struct KernelEvents {
         let socket: NetlinkSocket
 
@@ -301,7 +301,8 @@
             return hasChanged ? .change : .nothing
         }
 
-        /// Returns whether a message can affect the paths to the destinations. A router's tables change constantly.
+        /// Returns whether a message can affect the paths to the destinations. Most of the constant changes of a router's
+        /// tables can't.
         static func isRelevant(_ message: NetlinkMessage, for destinations: [Destination]) -> Bool {
             guard Int(message.type) == RTM_NEWROUTE || Int(message.type) == RTM_DELROUTE else { return true }
             guard let route = TableRoute(message.payload) else { return false }

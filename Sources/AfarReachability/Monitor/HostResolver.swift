@@ -14,7 +14,7 @@ import Dispatch
 
 /// Resolves a host name. Lookups can block, so they run on separate threads.
 final class HostResolver: Sendable {
-    /// The delays before each retry while the name has no address, in seconds.
+    /// The delay before each retry while the name has no address, in seconds.
     private static let delays: [Int] = [1, 2, 4, 8, 16]
 
     private struct State {
@@ -38,8 +38,8 @@ final class HostResolver: Sendable {
     /// The result of the last lookup, or `nil` before the first one has finished.
     var addresses: [IPAddress]? { state.withLock { $0.addresses } }
 
-    /// Sets the closure to call when the first lookup has finished and whenever the addresses change. It runs on any
-    /// thread.
+    /// Sets the closure to call when the first lookup has finished and whenever the addresses change. The closure can run on
+    /// any thread.
     func onChange(_ handler: (@Sendable () -> Void)?) {
         state.exchange(\.onChange, for: handler)
     }

@@ -179,8 +179,8 @@ final class PathTarget: Sendable {
     func path(to destinations: [Destination], in table: NetworkTable) -> NetworkPath {
         let path = table.path(to: destinations)
         guard let name = target.name, destinations == Destination.internet else { return path }
-        // Before the first lookup, the name could refer to this machine. Later, on a working network, a failed lookup
-        // is a problem of the name server or the name.
+        // Unknown, because the name could refer to this machine before its first lookup. On a working network, a failed lookup
+        // is a problem of the name or its server.
         guard resolver?.addresses != [] || path.status == .satisfied else { return path }
         return NetworkPath(
             status: .unknown(.nameNotResolved(name)), interfaces: path.interfaces, routes: path.routes,
@@ -190,7 +190,7 @@ final class PathTarget: Sendable {
 }
 
 /// Removes each path that equals the previous path that this consumer received. A slow consumer receives only the newest path.
-/// If the path changed and changed back in the meantime, that path equals the last one it received.
+/// If the path has changed and changed back in the meantime, the newest path equals the previous one.
 final class DistinctPaths: @unchecked Sendable {
     // Sendable because a stream has a single consumer, which takes one path at a time.
     private var iterator: AsyncStream<NetworkPath>.Iterator

@@ -133,7 +133,7 @@
     struct NetlinkRequest {
         private(set) var bytes: [UInt8] = []
 
-        /// Starts a message with its header and the fixed part of its type.
+        /// Starts a message with its header and the fixed part that messages of its type begin with.
         init(type: Int, flags: Int32, body: [UInt8]) {
             append(UInt32(0))
             append(UInt16(truncatingIfNeeded: type))

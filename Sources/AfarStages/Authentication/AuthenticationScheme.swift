@@ -28,8 +28,8 @@ public protocol AuthenticationScheme: Sendable {
 
     /// Returns a Boolean value that indicates whether a challenge only requires the same credential again, for example with a new nonce.
     ///
-    /// A request answers at most one such challenge. The default is false, which means that the server rejected the credential. The
-    /// exchange then ends with the 401.
+    /// A request answers at most one such challenge. If the method returns false, which is the default, the server has rejected
+    /// the credential, and the exchange ends with the 401.
     ///
     /// - Parameters:
     ///   - answered: The challenge that was answered.
@@ -109,7 +109,8 @@ public enum StandardAuthentication: AuthenticationScheme, CaseIterable {
     /// Returns a Boolean value that indicates whether the scheme supports a credential.
     public func accepts(user: String, password: String) -> Bool { scheme.accepts(user: user, password: password) }
 
-    /// Returns a Boolean value that indicates whether an answer reads the request's body.
+    /// Returns a Boolean value that indicates whether answering a challenge can take a long time. This is the case if the
+    /// answer includes a hash of the request's body.
     public func takesTime(toAnswer challenge: AuthenticationChallenge) -> Bool {
         scheme.takesTime(toAnswer: challenge)
     }
@@ -136,7 +137,7 @@ package struct BasicAuthentication: AuthenticationScheme {
     package func answer(
         _ challenge: AuthenticationChallenge, user: String, password: String, in exchange: inout Exchange
     ) throws(TransportError) {
-        // Most servers accept UTF-8. Normalize only for those that specify it.
+        // Most servers accept UTF-8. Normalize only if the server specifies it.
         let isUTF8 = challenge.parameters["charset"]?.lowercased() == "utf-8"
         exchange.request.headerFields[.authorization] = try Self.authorization(
             user: user, password: password, isComposed: isUTF8, url: exchange.url)
@@ -260,7 +261,7 @@ extension FieldScanner {
         return true
     }
 
-    /// Scans a token68, if nothing else precedes the next comma.
+    /// Scans a token68, if it is the only text before the next comma.
     fileprivate mutating func onlyToken68() -> String? {
         var ahead = self
         ahead.skipSpaces()

@@ -79,8 +79,8 @@ package struct AuthenticationStage: ExchangeStage {
             }
         }
 
-        /// Answers a challenge that renews the answered one. Returns `pass` if no challenge does, or if the request already
-        /// answered a renewal.
+        /// Answers a challenge that renews the challenge that the request answered. Returns `pass` if there is no such
+        /// challenge, or if the request has already answered a renewal.
         private func renewal(after head: ResponseHead, of hop: Hop) -> Reply<ResponseAction> {
             guard let answered = hop.policies.answeredChallenge, !answered.isRenewal else {
                 return .now(.pass)
@@ -113,8 +113,9 @@ package struct AuthenticationStage: ExchangeStage {
             return .pass
         }
 
-        /// Returns the handler's answer. If the handler chooses `standard` or doesn't exist, returns an answer with the exchange's
-        /// credential. If the exchange has none, the provider's is used. Returns `standard` if there is no credential.
+        /// Returns the handler's answer. If the handler chooses `standard` or doesn't exist, returns an answer with the
+        /// exchange's credential, or with the provider's credential if the exchange has none. Returns `standard` if there is no
+        /// credential.
         private func answer(
             to challenge: AuthenticationChallenge, in head: ResponseHead, of hop: Hop
         ) async -> Result<ChallengeAnswer, TransportError> {
@@ -234,7 +235,7 @@ struct AnsweredChallenge: Sendable, CustomReflectable {
     let scheme: Int
     let user: String
     let password: String
-    /// Whether this repeats an answer because the server required it.
+    /// Whether the request repeats an answer because the server renewed its challenge.
     let isRenewal: Bool
 
     /// An empty mirror, so that code that prints an exchange never prints a password.

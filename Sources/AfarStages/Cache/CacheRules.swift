@@ -46,7 +46,7 @@ package enum CacheRules {
         return match.terms.hasValidator ? .validate(match) : .send
     }
 
-    /// Returns whether the request matches the one that the response was stored for (section 4.1).
+    /// Returns whether the request matches the request that the response was stored for (section 4.1).
     package static func matches(_ request: CacheRequest, _ response: CachedResponse) -> Bool {
         response.terms.varyingFields != nil && isDelivered(response.fields, to: request)
             && variant(of: request, for: response.terms) == response.variant
@@ -303,7 +303,7 @@ package struct CacheRequest: Sendable {
         "range", "if-range", "if-match", "if-none-match", "if-modified-since", "if-unmodified-since",
     ]
 
-    /// Returns the key for stored responses to a URL, or nil if no request can be sent to it.
+    /// Returns the key for stored responses to a URL, or nil if no request can be sent to the URL.
     package static func url(of reference: URLReference) -> String? {
         guard let url = URL(reference), let origin = Origin(url),
             let target = try? RequestTarget(url, writtenAs: reference)

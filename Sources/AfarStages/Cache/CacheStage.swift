@@ -95,8 +95,8 @@ package struct CacheStage: ExchangeStage {
             return .wait { [self] in action(of: hop) }
         }
 
-        /// The maximum time to wait for another request. A limit is necessary because that request can be suspended. It is the idle
-        /// timeout, or the time left for this request if that is shorter.
+        /// The maximum time to wait for another request. A limit is necessary because that request can be suspended. The limit
+        /// is the idle timeout, or the time left for this request if that time is shorter.
         private func longestWait(of hop: Hop) -> Duration {
             min(hop.timeLeft, Duration(timeout: hop.exchange.options.idleTimeout))
         }
@@ -194,7 +194,7 @@ package struct CacheStage: ExchangeStage {
             return .now(.pass)
         }
 
-        /// Repeats the request without conditions: the server's 304 refers to a response that isn't stored.
+        /// Repeats the request without conditions, because the server's 304 refers to a response that isn't stored.
         private func sendAgain(_ hop: Hop) -> ResponseAction {
             store.removeResponses(for: request.url)
             state.withLock { $0.mustSend = true }

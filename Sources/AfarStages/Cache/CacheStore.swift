@@ -14,8 +14,8 @@ public protocol CacheStore: Sendable {
     /// none are stored or they can't be read.
     func responses(for url: String) -> [CachedResponse]
 
-    /// Stores a response, and replaces the one with the same URL and variant. This method must return quickly and do slow work
-    /// later. If the store is full or can't write, it can drop this response or others.
+    /// Stores a response, and replaces the stored response with the same URL and variant. This method must return quickly and
+    /// do slow work later. If the store is full or can't write, it can drop this response or others.
     func store(_ response: CachedResponse)
 
     /// Replaces a response with an updated one that has the same body, after the server validated it.
@@ -112,7 +112,7 @@ public final class MemoryCacheStore: CacheStore {
     /// Returns the responses to a URL, newest first.
     public func responses(for url: String) -> [CachedResponse] { state.withLock { $0.value(for: url) } ?? [] }
 
-    /// Stores a response, and replaces the one with the same variant.
+    /// Stores a response, and replaces the stored response with the same URL and variant.
     public func store(_ response: CachedResponse) {
         // A response that is too large still replaces older ones.
         guard response.byteCount <= capacity / 8 else { return removeResponses(for: response.url) }
@@ -148,7 +148,7 @@ public final class MemoryCacheStore: CacheStore {
         withExtendedLifetime(dropped) {}
     }
 
-    /// The maximum number of responses for each URL. It is required because `Vary` can name a field that differs in each request.
-    /// The responses to one URL can use at most a quarter of the capacity.
+    /// The maximum number of responses for each URL. The limit is required because `Vary` can name a field that differs in each
+    /// request. The responses to one URL can use at most a quarter of the capacity.
     private static let variantLimit = 16
 }

@@ -89,8 +89,8 @@ package struct CacheTerms: Sendable {
 
 /// The directives of a request's or response's `Cache-Control` fields (RFC 9111, section 5.2).
 ///
-/// Invalid or repeated directives get the more restrictive meaning. For example, an invalid `max-age` counts as zero, and of
-/// several, the smallest value counts.
+/// Invalid or repeated directives get the more restrictive meaning. For example, an invalid `max-age` counts as zero, and the
+/// smallest of several `max-age` values counts.
 package struct CacheControl: Sendable, Equatable {
     package var isPublic = false
     package var noStore = false

@@ -102,8 +102,8 @@ extension ConnectivityProvider {
     ///
     /// - Parameters:
     ///   - limit: The maximum time to wait. Adding the limit to the current time must not overflow.
-    ///   - known: A value that satisfied the condition, but didn't work. It is accepted again only after a value that doesn't
-    ///     satisfy the condition.
+    ///   - known: A value that satisfied the condition earlier, but with which a request failed. The value is accepted again
+    ///     only after a value that doesn't satisfy the condition.
     ///   - onWaiting: Called once if the first value isn't accepted, and never after this method has returned.
     ///   - condition: The condition.
     package func wait(
@@ -144,7 +144,7 @@ extension ConnectivityProvider {
 
 /// Notifies a session when the network that its connections use has changed.
 ///
-/// It listens from ``start(networkDidChange:)``, for example at a session's first request, until ``end()``.
+/// The object listens from ``start(networkDidChange:)`` until ``end()``. A session starts the listener with its first request.
 package final class ConnectivityListener: Sendable {
     private enum State {
         case idle

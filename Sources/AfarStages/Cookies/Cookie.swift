@@ -5,7 +5,7 @@ import HTTPTypes
 ///
 /// Every cookie can be sent unchanged: it contains neither line breaks nor semicolons, and its domain is in lowercase.
 public struct Cookie: Sendable, Hashable {
-    /// The requests from other sites that carry a cookie (RFC 6265bis, section 5.6.7).
+    /// A rule that determines which requests from other sites carry a cookie (RFC 6265bis, section 5.6.7).
     ///
     /// Afar stores the value but doesn't enforce it, because a library can't determine which site a request is made for.
     public enum SameSite: String, Sendable, Hashable, CaseIterable {
@@ -106,7 +106,8 @@ public struct Cookie: Sendable, Hashable {
 }
 
 extension UInt8 {
-    /// Whether the byte is a control character other than the tab, which no cookie can contain (RFC 6265bis, section 5.6).
+    /// Whether the byte is one of the control characters that no cookie can contain: all except the tab (RFC 6265bis, section
+    /// 5.6).
     var isCookieControl: Bool { self < 0x20 && self != 0x09 || self == 0x7F }
 }
 
@@ -210,7 +211,7 @@ public struct CookieURL: Sendable, Hashable {
         self.init(scheme: target.scheme, authority: target.authority, path: target.path)
     }
 
-    /// Creates a value from a request. If the caller set a `Host` field, its host replaces the URL's.
+    /// Creates a value from a request. If the caller set a `Host` field, the host in the field replaces the URL's host.
     package init(_ exchange: Exchange) {
         let request = exchange.request
         self.init(

@@ -81,7 +81,6 @@ public struct CookieJar: Sendable {
         let isChanged = old.map { !$0.isSame(as: cookie, now: now) } ?? !cookie.isExpired(at: now)
         if let old {
             new.creationDate = old.creationDate
-            // A slightly different expiration date isn't a change.
             if !isChanged { new = old }
         }
         new.lastAccessDate = now
@@ -93,7 +92,8 @@ public struct CookieJar: Sendable {
         return isChanged
     }
 
-    /// Implements "leave secure cookies alone" (section 5.7): without TLS, there is no proof that a cookie comes from its server.
+    /// Returns whether a cookie would hide a stored secure cookie. A cookie from a URL without TLS must not do this, because
+    /// there is no proof that the cookie comes from its server ("leave secure cookies alone", section 5.7).
     private func coversSecureCookie(_ cookie: Cookie, now: Date) -> Bool {
         let domain = CookieDomain(host: cookie.domain)
         func isCovered(_ other: Cookie) -> Bool {
@@ -189,7 +189,7 @@ public struct CookieJar: Sendable {
 }
 
 extension Cookie {
-    /// Returns this cookie, completed with the properties that a file can't store.
+    /// Returns this cookie with those properties of `known` that a file can't store.
     func addingTransientProperties(of known: Cookie) -> Cookie {
         var cookie = Cookie(
             sendableName: name, value: value, domain: domain, isHostOnly: isHostOnly, path: path, expires: expires,

@@ -8,12 +8,12 @@ public import Foundation
 /// file, even after a crash. Only the file's owner can read it (mode 0600).
 ///
 /// Several processes can use the same file: each write merges the changes that other processes have made. A lock on a second
-/// file, with `.lock` appended to its name, coordinates the processes. curl doesn't use that lock, so run curl before or after
-/// your app.
+/// file, which has the same name with `.lock` appended, coordinates the processes. curl doesn't use that lock, so run curl
+/// before or after your app.
 ///
-/// Like curl, the store keeps session cookies. It also keeps lines that aren't cookies. The format has no place for
-/// ``Cookie/sameSite``. It also can't represent cookies with a tab in their name, value, or path, or cookies of a host that ends
-/// with a dot. The store ignores these cookies.
+/// Like curl, the store keeps session cookies. It also keeps lines that aren't cookies. The format has no field for
+/// ``Cookie/sameSite``. The store ignores cookies that the format can't represent: cookies with a tab in their name, value, or
+/// path, and cookies of a host that ends with a dot.
 public final class FileCookieStore: CookieStore {
     /// The location of the file.
     public let file: URL
@@ -168,9 +168,9 @@ enum NetscapeCookieFile {
 
     // MARK: Reading
 
-    /// Parses a file. Returns lines that aren't cookies unchanged, except for the header lines.
+    /// Parses a file. Also returns the lines that aren't cookies, except for the header lines.
     ///
-    /// - Parameter now: The current date. The cookies get creation dates just before it, in the order of their lines.
+    /// - Parameter now: The current date. The cookies get creation dates just before this date, in the order of their lines.
     static func read(_ bytes: [UInt8], now: Date) -> (cookies: [Cookie], otherLines: [[UInt8]]) {
         var cookies: [Cookie] = []
         var otherLines: [[UInt8]] = []

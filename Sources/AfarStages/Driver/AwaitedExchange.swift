@@ -2,8 +2,9 @@ import Foundation
 
 /// An exchange over a transport that has only an async interface: a custom transport, or a wrapper around another transport.
 ///
-/// Such a transport can ignore ``Exchange/decide`` and return a response with its whole body. This type then makes and applies the
-/// decision. The total timeout doesn't apply to that decision, because the transport, which enforces the timeout, has returned.
+/// Such a transport can ignore ``Exchange/decide`` and return a response with its whole body. In this case, this type makes and
+/// applies the decision. The total timeout doesn't apply to that decision, because the transport, which enforces the timeout,
+/// has returned.
 struct AwaitedExchange: Sendable {
     private struct State {
         var decisions: [(head: ResponseHead, decision: HeadDecision)] = []
@@ -45,7 +46,7 @@ struct AwaitedExchange: Sendable {
         }
     }
 
-    /// Returns the decisions. Later heads are refused.
+    /// Returns the decisions so far. All later heads are refused.
     private func close() -> [(head: ResponseHead, decision: HeadDecision)] {
         state.withLock { state in
             state.hasReturned = true

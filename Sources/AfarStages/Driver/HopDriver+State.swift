@@ -75,7 +75,7 @@ extension HopDriver {
     struct State {
         var path: HopPath
         var report = TransportReport()
-        /// The index of the stage that followed the last redirect.
+        /// The level of the redirect stage, which is known after the first redirect.
         private var redirectLevel = 0
         var lastHead: ReceivedHead?
         /// The earlier responses of this hop, if a transport that wraps another one received several.

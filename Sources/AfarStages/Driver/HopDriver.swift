@@ -2,9 +2,9 @@ import Foundation
 
 /// Sends an exchange through the stages and over the transport, in as many hops as necessary, until it completes.
 ///
-/// The driver calls each stage before it sends a request and when the response's head arrives. At that time, the body can still be
-/// discarded. The driver manages the state that all hops share: the total timeout, the report, the observer, and cancellation. It
-/// never waits, because its owner runs slow work.
+/// The driver calls each stage before it sends a request and when the response's head arrives. At that time, the body can still
+/// be discarded. The driver manages the state that all hops share: the total timeout, the report, the observer, and
+/// cancellation. The driver never waits, because its owner runs slow work.
 package final class HopDriver: Sendable {
     package typealias Work = Hop.Work
 

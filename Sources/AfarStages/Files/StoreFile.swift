@@ -116,7 +116,7 @@ public enum StoreFileError: Error, Sendable, Hashable {
     case tooLarge(URL)
     /// Another process has held the file's lock for more than five seconds.
     case inUse(URL)
-    /// The file can't be written. It keeps its previous contents.
+    /// The file can't be written. The file keeps its previous contents.
     case unwritable(URL, POSIXErrorCode)
 }
 

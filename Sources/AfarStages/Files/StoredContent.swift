@@ -3,8 +3,8 @@ import Foundation
 /// The contents of a store in memory. They are written to a file shortly after each change.
 ///
 /// The first change is written immediately, on a queue. Each later write starts at least 100 ms after the end of the previous
-/// write, and includes all changes since then. A write applies only this store's changes to the file, so the changes of other
-/// processes are kept. When the process exits, the remaining changes are written.
+/// write, and includes all changes that were made in the meantime. A write applies only this store's changes to the file, so
+/// the changes of other processes are kept. When the process exits, the remaining changes are written.
 final class StoredContent<Content: StoreContent>: Sendable {
     private struct State {
         var content: Content
@@ -131,8 +131,8 @@ protocol StoreContent: Sendable {
 
 /// The changes in a store that its file doesn't contain yet.
 struct StoreChanges<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    /// The number of pending changes above which some are dropped: the changes that set a value for an entry that the store no
-    /// longer contains. Pending changes accumulate while the file can't be written.
+    /// Pending changes accumulate while the file can't be written. If there are more than this number, the changes that set
+    /// values of entries that the store no longer contains are dropped.
     static var limit: Int { 20_000 }
 
     private(set) var removesAll = false

@@ -14,7 +14,7 @@ public protocol HSTSStore: Sendable {
     /// - Parameter host: A name in lowercase, without a port.
     func contains(_ host: String) -> Bool
 
-    /// Stores a host, and replaces the stored one. An expired host removes the stored one.
+    /// Stores a host, and replaces the stored host with the same name. An expired host removes the stored one.
     func store(_ host: HSTSHost)
 
     /// Removes all hosts.
@@ -106,7 +106,7 @@ public struct HSTSHosts: Sendable {
         }
     }
 
-    /// Stores a host, and replaces the stored one. An expired host removes the stored one.
+    /// Stores a host, and replaces the stored host with the same name. An expired host removes the stored one.
     public mutating func store(_ host: HSTSHost, now: Date = Date()) {
         hosts[host.name] = host.isExpired(at: now) ? nil : host
         guard hosts.count > Self.limit else { return }

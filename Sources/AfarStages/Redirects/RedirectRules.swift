@@ -78,7 +78,7 @@ package struct RedirectRules: Sendable {
 
     /// Returns the next exchange, if the redirect is allowed.
     ///
-    /// - Parameter hasLeft: Whether a previous redirect left the first origin. Sensitive fields are then removed even if a
+    /// - Parameter hasLeft: Whether a previous redirect left the first origin. If true, sensitive fields are removed even if a
     ///   handler added them again.
     func exchange(
         after proposal: RedirectProposal, to exchange: Exchange, hasLeft: Bool = false

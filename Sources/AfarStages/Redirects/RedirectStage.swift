@@ -3,8 +3,8 @@ package import HTTPTypes
 
 /// A stage that follows redirects. Only the exchange's redirect policy decides whether a redirect is followed.
 package struct RedirectStage: ExchangeStage {
-    /// The run for every exchange that follows redirects without a redirect handler. The run has no mutable state, so
-    /// all these exchanges can share it.
+    /// The `StageRun` of every exchange that follows redirects without a redirect handler. It has no mutable state, so all
+    /// these exchanges can share it.
     private let following: Run
 
     package init(rules: RedirectRules = RedirectRules()) {

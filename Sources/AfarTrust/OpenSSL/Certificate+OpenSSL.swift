@@ -3,7 +3,7 @@
     import Foundation
 
     extension Certificate {
-        /// Creates a certificate from an OpenSSL certificate, for example that of a connection. Returns nil if memory ran out.
+        /// Creates a certificate from an OpenSSL certificate, for example from a connection. Returns nil if memory ran out.
         init?(_ raw: OpaquePointer) {
             guard let der = Data(encoding: { i2d_X509(raw, $0) }) else { return nil }
             self.init(raw, der)

@@ -10,7 +10,7 @@
         /// - Parameter raw: The object; nil if memory ran out or the object could not be read.
         init?(_ raw: OpaquePointer?, free: @escaping (OpaquePointer?) -> Void) {
             guard let raw else {
-                // Otherwise, OpenSSL would report a remaining error as the cause of a later failure.
+                // OpenSSL would report a remaining error as the cause of the next failure.
                 ERR_clear_error()
                 return nil
             }

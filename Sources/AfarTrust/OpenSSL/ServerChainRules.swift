@@ -18,7 +18,7 @@
             if isStrict {
                 X509_VERIFY_PARAM_set_flags(X509_STORE_CTX_get0_param(context), UInt(X509_V_FLAG_X509_STRICT))
             }
-            // libcurl would report the first error on the thread instead of the error on the context.
+            // If the thread has errors, libcurl reports the first of them instead of the context's error.
             defer { ERR_clear_error() }
             guard X509_verify_cert(context) == 1 else { return false }
             let chain = X509_STORE_CTX_get0_chain(context)
