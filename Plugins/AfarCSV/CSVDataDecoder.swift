@@ -7,15 +7,15 @@ import HTTPTypes
 /// `responseDecodable(of: [User].self, decoder: CSVDataDecoder())`.
 ///
 /// The decoded value is a sequence of rows. Each row is one of the following:
-/// - A type with keys. The keys are the exact names of the columns unless ``keyDecodingStrategy`` converts them. Without column
-///   names, they are the columns' numbers, starting from 0.
-/// - A dictionary with the same keys. The values are `String` or another type that a field can have.
+/// - A type with coding keys, such as a struct. The keys are the exact names of the columns unless ``keyDecodingStrategy``
+///   converts them. If the columns have no names, the keys are the columns' numbers, starting from 0.
+/// - A dictionary whose keys follow the same rules. The values are `String` or another type that a field can have.
 /// - An array of the fields in order.
 /// - A single value, if the table has one column.
 ///
 /// Fields are decoded as follows:
 /// - Numbers have decimal digits, an optional exponent (`1e3`) and ``CSVFormat/decimalSeparator``. `Decimal` keeps all digits.
-/// - `Bool` is `true`, `yes` or `1`, or `false`, `no` or `0`, in upper or lower case.
+/// - A `Bool` is `true`, `yes`, `1`, `false`, `no` or `0`, in upper or lower case.
 /// - `Data` is base64.
 /// - `URL` is the URL's text.
 /// - `Date` has the format of ``dateDecodingStrategy``.
@@ -26,13 +26,13 @@ public struct CSVDataDecoder: DataDecoder {
     public var format: CSVFormat
     /// The limits on the input.
     public var limits: CSVLimits
-    /// The encoding, which overrides the response's. If it's nil (the default), a byte-order mark or the `charset` in the
-    /// response's Content-Type determines the encoding. Otherwise, it's UTF-8. Bytes that are invalid in the encoding result in
-    /// an error for their row.
+    /// The encoding of the rows, which overrides the response's. If it's nil (the default), a byte-order mark or the `charset`
+    /// in the response's Content-Type determines the encoding; without either, the encoding is UTF-8. Decoding a field fails if
+    /// its bytes are invalid in the encoding.
     public var encoding: TextEncoding?
     /// The strategy that converts column names to keys. By default, names are used unchanged.
     public var keyDecodingStrategy: KeyDecodingStrategy = .useDefaultKeys
-    /// The strategy that determines which fields are nil. By default, these are the empty fields.
+    /// The strategy that determines which fields are nil. By default, empty fields are nil.
     public var nilDecodingStrategy: NilDecodingStrategy = .emptyField
     /// The format of dates. The default is ISO 8601.
     public var dateDecodingStrategy: DateDecodingStrategy = .iso8601

@@ -88,7 +88,7 @@ public struct CSVEncodingError: Error, Hashable, Sendable {
         case nestedValue
         /// The format requires a header, but the rows have no keys to use as column names.
         case missingNames
-        /// Only some rows, or some fields of a row, have keys.
+        /// Only some rows, or only some fields of a row, have keys.
         case mixedRows
         /// Two keys of a row have the same column name, or two of the specified columns have the same name.
         case duplicateColumn
@@ -102,7 +102,7 @@ public struct CSVEncodingError: Error, Hashable, Sendable {
         case dateOutOfRange
         /// A field requires quotation marks, but the format has none.
         case unquotableText
-        /// A field's value is wrapped in more than 100 levels of other values.
+        /// A value is wrapped in other values at least 100 levels deep, possibly without end.
         case endlessValue
     }
 

@@ -21,7 +21,7 @@ struct CSVField {
 
     func text() throws -> String { try row.text(index, key) }
 
-    /// Returns the text of a field that can't be nil, such as a number.
+    /// Returns the field's text. Throws an error if the field is nil.
     func presentText(for type: Any.Type) throws -> String {
         guard !isNil else {
             throw DecodingError.valueNotFound(type, row.context("The field is nil instead of \(type).", key))
@@ -37,13 +37,14 @@ struct CSVField {
         return value
     }
 
-    /// Returns the error for a field that has the wrong type. It omits the field's text, because errors end up in logs.
+    /// Returns the error for a field that has the wrong type. The error omits the field's text, because errors are often
+    /// logged.
     func mismatch(_ type: Any.Type, _ words: String) -> DecodingError {
         .typeMismatch(type, row.context(words, key))
     }
 }
 
-/// Decodes a field as a type that wraps another type.
+/// Decodes a field for a type with its own `init(from:)`, such as an enum with raw values.
 struct CSVFieldDecoder: Decoder, SingleValueDecodingContainer {
     let field: CSVField
 
@@ -116,7 +117,7 @@ extension UInt128: CSVScalar {}
 extension BinaryFloatingPoint where Self: LosslessStringConvertible {
     init(csv field: CSVField) throws {
         let text = try field.number(for: Self.self)
-        // Numbers that are too large become infinite.
+        // A number that is too large becomes infinite.
         guard let value = Self(text), value.isFinite else {
             throw field.mismatch(Self.self, "The field is not a number of this type.")
         }

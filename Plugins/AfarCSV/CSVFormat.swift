@@ -1,4 +1,4 @@
-/// The format of rows, such as the delimiter, the quotation mark and the source of the column names.
+/// The format of rows. It includes the delimiter, the quotation mark and the source of the column names.
 ///
 /// The default is RFC 4180: comma-separated fields, quoted if necessary, and column names in the first row. In all formats, rows
 /// end with CR LF, LF or CR, and a byte-order mark is skipped.
@@ -18,7 +18,8 @@ public struct CSVFormat: Hashable, Sendable {
     /// The quotation mark, one ASCII character. It encloses fields that contain delimiters, line endings or quotation marks, and is
     /// doubled within a field. The default is `"`. If it's nil, fields are never quoted.
     public var quote: Character?
-    /// The first character of lines to skip, one ASCII character. The default is nil, which skips no lines.
+    /// The character that begins a comment line, one ASCII character. Comment lines are skipped. The default is nil, which
+    /// skips no lines.
     public var comment: Character?
     /// The source of the column names. The default is the first row.
     public var header: Header
@@ -84,8 +85,8 @@ public struct CSVLimits: Hashable, Sendable {
     public var maximumFieldCount: Int
     /// The maximum length of a row in bytes of UTF-8, with doubled quotation marks counted once. The default is 8 MiB.
     public var maximumRowLength: Int
-    /// The maximum number of rows, not counting the header. Reading stops after this number. By default, the number is unlimited,
-    /// because rows are collected only from a body in memory, which has its own limit.
+    /// The maximum number of rows, not counting the header. Reading stops after this number. By default, the number is
+    /// unlimited: rows are collected only from a body in memory, and the body's size has its own limit.
     public var maximumRowCount: Int
 
     /// Creates limits.
@@ -102,10 +103,10 @@ public struct CSVLimits: Hashable, Sendable {
     }
 }
 
-/// The bytes of a ``CSVFormat``.
+/// A ``CSVFormat`` with each character as a byte.
 struct CSVSyntax: Sendable {
     let delimiter: UInt8
-    /// The quotation mark. If the format has none, this is the delimiter and ``hasQuote`` is false.
+    /// The quotation mark. If the format has none, ``hasQuote`` is false and this property equals ``delimiter``.
     let quote: UInt8
     let hasQuote: Bool
     let comment: UInt8?
@@ -131,7 +132,7 @@ struct CSVSyntax: Sendable {
         skipsEmptyLines = format.skipsEmptyLines
     }
 
-    /// Returns whether a byte is removed around fields.
+    /// Returns whether a byte is white space to remove at the start or end of a field.
     func isTrimmed(_ byte: UInt8) -> Bool {
         trimsWhitespace && (byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t")) && byte != delimiter
     }

@@ -10,7 +10,7 @@ public import Foundation
 /// A row is an array, a single value, or a value with keys. The keys are the column names. Fields are quoted if necessary. Nil is
 /// an empty field, and an empty string is `""`. Rows end with CR LF.
 public struct CSVParameterEncoder: ParameterEncoder {
-    /// The format of the rows. If ``CSVFormat/header`` is the first row, a header is written.
+    /// The format of the rows. If ``CSVFormat/header`` is ``CSVFormat/Header/firstRow``, a header is written.
     public var format: CSVFormat
     /// The names of the columns in order, after conversion by ``keyEncodingStrategy``. Names must be unique. The default is nil, which
     /// uses the keys of all rows in the order in which they are encoded. A dictionary's keys are sorted.
@@ -73,7 +73,7 @@ extension CSVParameterEncoder {
             }
         }
 
-        /// Treats a run of capitals as one word. If a lowercase letter follows, the last capital begins a new word.
+        /// Treats consecutive capitals as one word. If a lowercase letter follows, the last capital begins a new word.
         private static func snakeCased(_ key: String) -> String {
             var name = ""
             var previous: Character?
@@ -108,7 +108,8 @@ extension CSVParameterEncoder {
 // MARK: - Texts of values
 
 extension CSVParameterEncoder {
-    /// Returns the text of a value, or nil for other types, which must encode themselves.
+    /// Returns the text of a string, a number, a date or another simple value. Returns nil for other types, which must encode
+    /// themselves.
     ///
     /// - Parameter error: A closure that creates the error for a value that can't be written.
     func text<T: Encodable>(
@@ -145,7 +146,7 @@ extension CSVParameterEncoder {
         case .secondsSince1970: return try number(seconds, seconds.isFinite, error)
         case .millisecondsSince1970: return try number(seconds * 1_000, (seconds * 1_000).isFinite, error)
         case .iso8601:
-            // The years 1 to 9999: ISO 8601 has four digits.
+            // ISO 8601 has four-digit years: 0001 to 9999.
             guard (-62_135_596_800..<253_402_300_800).contains(seconds) else { throw error(.dateOutOfRange) }
             let hasFraction = seconds != seconds.rounded(.down)
             return Date.ISO8601FormatStyle(includingFractionalSeconds: hasFraction).format(value)

@@ -1,7 +1,7 @@
 import AfarSerializers
 import Foundation
 
-/// Reads the rows of a body that arrives in one or more pieces, according to the encoding, the format and the limits.
+/// Reads the rows of a body, according to the encoding, the format and the limits. The body can arrive in several pieces.
 struct CSVReader: Sendable {
     private let decoder: CSVDataDecoder
     private var input: CSVInput
@@ -35,12 +35,12 @@ struct CSVReader: Sendable {
         }
     }
 
-    /// Adds the next piece. The previous piece must have been read.
+    /// Adds the next piece. The caller must have read all rows of the previous piece.
     mutating func append(_ bytes: Data) throws(TextDecodingError) {
         try take { input throws(TextDecodingError) in try input.utf8(of: bytes) }
     }
 
-    /// Ends the body. The last piece must have been read.
+    /// Ends the body. The caller must have read all rows of the last piece.
     mutating func finish() throws(TextDecodingError) {
         try take { input throws(TextDecodingError) in try input.finish() }
         isWhole = true
@@ -59,7 +59,7 @@ struct CSVReader: Sendable {
         }
     }
 
-    /// Returns the next row or its error, or nil if there is no complete row.
+    /// Returns the next row or its error, or nil if no other complete row has arrived.
     mutating func next() -> Result<CSVRecord, CSVError>? {
         while !isEnded {
             guard let result = nextRecord() else { return endOfRows() }
@@ -68,7 +68,7 @@ struct CSVReader: Sendable {
             case .success(let record):
                 if let error = takeHeader(record) { return .failure(error) }
             case .failure(let error):
-                // Without names, the rows can't be decoded.
+                // Rows can't be decoded without column names.
                 isEnded = true
                 return .failure(error)
             }
@@ -165,7 +165,7 @@ struct CSVInput: Sendable {
         switch state {
         case .utf8: return chunk
         case .decoding(var decoder):
-            // Releases the state's reference, so that changing the decoder doesn't copy it.
+            // Releases the state's reference to the decoder, so that changes don't copy it.
             state = .utf8
             let text = decoder.decode(chunk)
             state = .decoding(decoder)
@@ -208,7 +208,7 @@ struct CSVInput: Sendable {
 
 /// The names of a table's columns.
 final class CSVColumns: Sendable {
-    /// The converted names that keys are compared with, in the order of the columns.
+    /// The converted names of the columns, in order. Keys are compared with these names.
     let names: [String]
     private let indices: [String: Int]
     private let duplicates: Set<String>

@@ -81,8 +81,9 @@ extension ResponseSerializer {
 
 /// A parser that decodes each row of a CSV stream. Chunks can end anywhere.
 ///
-/// A row that is invalid, can't be decoded or exceeds a limit results in a failure, and parsing continues with the next row. If
-/// the header is invalid, the charset is unknown, or the maximum number of rows is exceeded, the failure ends the parsing.
+/// For a row that is invalid, can't be decoded or exceeds a limit, the parser returns a failure and continues with the next
+/// row. The parser stops after a failure if the header is invalid, the charset is unknown, or the maximum number of rows is
+/// exceeded.
 public struct CSVRowsParser<Row: Decodable & Sendable>: DataStreamParser {
     /// The decoder for the rows.
     public let decoder: CSVDataDecoder

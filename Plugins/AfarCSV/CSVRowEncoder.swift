@@ -34,7 +34,7 @@ final class CSVRowEncoder: Encoder {
         depth += 1
         defer { depth -= 1 }
         guard depth < 100 else { throw error(.endlessValue, nil) }
-        // The order of a dictionary varies between runs.
+        // Dictionaries have a random order, so sort the keys.
         for key in (value as? any UnorderedKeys)?.sortedNames ?? [] { _ = try table.column(of: key, row: index) }
         try value.encode(to: self)
     }
@@ -51,7 +51,7 @@ final class CSVRowEncoder: Encoder {
         fields.append(field)
     }
 
-    /// Sets the field of a key. Setting it again replaces it, but two keys can't share a column.
+    /// Sets the field of a key. The same key can be set again, but two keys can't share a column.
     func set<T: Encodable>(_ value: T?, forKey key: String) throws {
         guard hasKeys else { throw error(.mixedRows, nil) }
         let column = try table.column(of: key, row: index)
@@ -80,7 +80,7 @@ final class CSVRowEncoder: Encoder {
 
 /// A row whose keys have no order of their own.
 private protocol UnorderedKeys {
-    /// The sorted names of the encoded keys; empty if the keys are encoded as fields.
+    /// The sorted names of the encoded keys; empty if the type encodes its keys as fields.
     var sortedNames: [String] { get }
 }
 
@@ -90,7 +90,7 @@ extension Dictionary: UnorderedKeys {
     }
 }
 
-/// Encodes a row as a single value or as a type that wraps another type.
+/// Encodes a row whose type encodes a single value: either one field, or the row that the type wraps.
 private struct CSVRowOutput: SingleValueEncodingContainer {
     let row: CSVRowEncoder
 

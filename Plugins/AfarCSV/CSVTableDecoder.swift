@@ -27,8 +27,8 @@ final class CSVTableDecoder: Decoder {
 
     /// Decodes the next row, and advances to the following row on success.
     ///
-    /// After a failure, the row can be decoded as another type, as with `JSONDecoder`. A second attempt with the same type would fail
-    /// again, so it skips the row. This ensures that a loop with `try?` ends.
+    /// After a failure, the row can be decoded as another type, as with `JSONDecoder`. A second attempt with the same type
+    /// would fail again, so the method skips the row and decodes the following one. This ensures that a loop with `try?` ends.
     func takeRow<Value>(as type: Any.Type, _ make: (CSVRow) throws -> Value) throws -> Value {
         if failures.contains(ObjectIdentifier(type)) { advance() }
         guard !isAtEnd, let result = upcoming else {
@@ -106,7 +106,7 @@ private struct CSVRows: UnkeyedDecodingContainer {
     func superDecoder() throws -> any Decoder { try table.takeRow(as: (any Decoder).self) { $0 } }
 }
 
-/// Decodes a table as a type that wraps another type, such as `Optional`.
+/// Decodes a table for a type that wraps the sequence of rows, such as an optional array.
 private struct CSVTableValue: SingleValueDecodingContainer {
     let table: CSVTableDecoder
 
@@ -156,7 +156,7 @@ final class CSVRow: Decoder {
         return try onlyField(type).decode(type)
     }
 
-    /// Creates a value with its own `init(from:)`.
+    /// Creates a value with the `init(from:)` of its type.
     func make<T: Decodable>(_ type: T.Type, from decoder: any Decoder, _ key: (any CodingKey)?) throws -> T {
         do {
             return try type.init(from: decoder)
@@ -166,7 +166,7 @@ final class CSVRow: Decoder {
         }
     }
 
-    /// Returns the field of a row with a single value.
+    /// Returns the only field of the row.
     func onlyField(_ type: Any.Type) throws -> CSVField {
         guard record.fields.count == 1 else {
             throw DecodingError.typeMismatch(
@@ -183,14 +183,14 @@ final class CSVRow: Decoder {
         return text
     }
 
-    /// Returns the context of an error, with its position.
+    /// Returns the context of an error, including the line number.
     func context(_ words: String, _ key: (any CodingKey)?) -> DecodingError.Context {
         DecodingError.Context(
             codingPath: codingPath + [key].compactMap { $0 }, debugDescription: "\(words) (line \(record.line))")
     }
 }
 
-/// Decodes a row as a single value or as a type that wraps another type.
+/// Decodes a row whose type decodes a single value: either the only field, or the row that the type wraps.
 private struct CSVRowValue: SingleValueDecodingContainer {
     let row: CSVRow
 
@@ -336,7 +336,7 @@ struct CSVListedFields: UnkeyedDecodingContainer {
 
 // MARK: - Keys
 
-/// The name of a column, or the number of a row or a column.
+/// A coding key: the name of a column, or the number of a row or a column.
 struct CSVKey: CodingKey {
     let stringValue: String
     let intValue: Int?

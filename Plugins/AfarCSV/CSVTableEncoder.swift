@@ -37,7 +37,7 @@ final class CSVTableEncoder {
 
     func beginRows() { isSequence = true }
 
-    /// Encodes a value that wraps another, up to a depth of 100.
+    /// Calls a closure that encodes a wrapped value. Throws an error at a depth of 100.
     func nest(_ encode: () throws -> Void) throws {
         depth += 1
         defer { depth -= 1 }
@@ -57,7 +57,7 @@ final class CSVTableEncoder {
         rows.append(row.fields)
     }
 
-    /// Returns the column of a key, and adds it if the columns weren't specified.
+    /// Returns the index of a key's column. Adds a missing column if the columns weren't specified.
     func column(of key: String, row: Int) throws -> Int {
         let name = options.keyEncodingStrategy.name(of: key)
         if let index = indices[name] { return index }
@@ -81,7 +81,7 @@ final class CSVTableEncoder {
         }
         let expected = haveKeys == true || hasFixedColumns ? columns.count : rows.first?.count ?? 0
         for (index, fields) in rows.enumerated() {
-            // An empty line isn't a row.
+            // A row without fields would be an empty line.
             guard !fields.isEmpty || haveKeys == true && expected > 0 else {
                 throw CSVEncodingError(.fieldCount(found: 0, expected: max(1, expected)), row: index, column: nil)
             }
@@ -136,7 +136,7 @@ private struct CSVTableOutput: Encoder, UnkeyedEncodingContainer {
     }
 }
 
-/// Encodes a table as a type that wraps another type, such as `Optional`.
+/// Encodes a table whose type wraps the sequence of rows, as an optional array does.
 private struct CSVWrappedRows: SingleValueEncodingContainer {
     let table: CSVTableOutput
 
@@ -207,11 +207,11 @@ struct CSVWriter {
 
     init(_ syntax: CSVSyntax) { self.syntax = syntax }
 
-    /// Writes a row. A nil field is empty and has no quotation marks.
+    /// Writes a row. A nil field is empty and has no quotation marks unless it's the only field.
     ///
     /// - Throws: A ``CSVEncodingError`` if a field requires quotation marks and the format has none.
     mutating func write(_ fields: [String?], row: Int?) throws(CSVEncodingError) {
-        // A single nil field must be quoted, because the line would otherwise be empty.
+        // If a row's only field is nil, it's quoted, because an empty line isn't a row.
         let isAlone = fields.count == 1
         for (index, text) in fields.enumerated() {
             if index > 0 { data.append(syntax.delimiter) }

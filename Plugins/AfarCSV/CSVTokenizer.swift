@@ -1,8 +1,8 @@
 /// Divides bytes into rows and fields (RFC 4180, section 2). Chunks can end anywhere.
 ///
-/// A row's bytes are copied once. The copy is a single piece if the row has no doubled quotation marks and is within one chunk.
-/// The lengths are checked before each significant byte and at the end of each chunk, so that errors don't depend on where chunks
-/// end.
+/// A row's bytes are copied once. They are copied in one step if the row has no doubled quotation marks and is within one
+/// chunk. The lengths of fields and rows are checked before each significant byte and at the end of each chunk, so that errors
+/// don't depend on where chunks end.
 struct CSVTokenizer: Sendable {
     private enum State {
         case rowStart, fieldStart, unquoted, quoted
@@ -20,7 +20,7 @@ struct CSVTokenizer: Sendable {
     private var state = State.rowStart
     private var record = CSVRecord()
     private var line = 1
-    /// Whether the previous byte was a CR, so that an LF belongs to it.
+    /// Whether the previous byte was a CR. A following LF belongs to the same line ending.
     private var isAfterCR = false
     /// Whether the rest of the row is skipped.
     private var isSkipping = false
@@ -257,7 +257,7 @@ extension CSVTokenizer {
         return .success(record)
     }
 
-    /// Rejects a row that is too long, with the limit that was reached first.
+    /// Rejects a row that exceeds a length limit. The error names the limit that was exceeded first.
     private mutating func checkLengths(field: Int, row: Int) -> Result<CSVRecord, CSVError>? {
         let fieldExcess = field - fieldStart - maximumFieldLength
         let rowExcess = row - maximumRowLength

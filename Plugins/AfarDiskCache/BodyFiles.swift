@@ -43,7 +43,8 @@ struct BodyFiles: Sendable {
         }
     }
 
-    /// Returns the CRC-32 of a body. It detects damage by disks and crashes at a fraction of a cryptographic hash's cost.
+    /// Returns the CRC-32 of a body. The checksum detects damage by disks and crashes, and is much faster than a cryptographic
+    /// hash.
     static func checksum(of body: Data) -> Int {
         body.withUnsafeBytes { Int(crc32_z(0, $0.bindMemory(to: UInt8.self).baseAddress, $0.count)) }
     }
@@ -57,7 +58,7 @@ struct BodyFiles: Sendable {
 
     private var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? [] }
 
-    /// Removes the files of processes that ended before adding them to the database.
+    /// Removes files whose process ended before it added them to the database.
     func removeOrphans(except known: Set<String>) {
         remove(
             names.filter { name in

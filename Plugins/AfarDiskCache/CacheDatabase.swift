@@ -15,8 +15,8 @@ struct CacheDatabase: Sendable {
     /// The suffix of the file that marks a database as damaged.
     private static let damageMark = "-damaged"
 
-    /// Opens a database. Replaces the database if it can't be read. Other processes that open it at the same time wait, so that they
-    /// don't create or remove files that are already in use.
+    /// Opens a database. Replaces a database that can't be read. Processes open a database one at a time, so that no process
+    /// creates or removes files that another process already uses.
     ///
     /// - Parameter removeBodies: A closure that removes the bodies of a replaced database.
     static func open(_ file: URL, removingBodies removeBodies: () -> Void) throws -> CacheDatabase {
@@ -41,15 +41,15 @@ struct CacheDatabase: Sendable {
         }
     }
 
-    /// Returns whether an error means that the database is damaged. If so, marks the database, so that the next store to open the
-    /// database replaces it.
+    /// Returns whether an error means that the database is damaged. Marks a damaged database, so that the next
+    /// ``DiskCacheStore`` that opens the database replaces it.
     func noteDamage(_ error: any Error) -> Bool {
         guard let error = error as? DatabaseError, error.indicatesDamage else { return false }
         markDamaged()
         return true
     }
 
-    /// Makes the next store that opens the database replace it.
+    /// Marks the database as damaged, so that the next ``DiskCacheStore`` that opens the database replaces it.
     func markDamaged() {
         guard let lock = try? CacheFileLock(for: file) else { return }
         defer { lock.release() }
@@ -150,8 +150,8 @@ struct CacheDatabase: Sendable {
         }
     }
 
-    /// Stores a response. Replaces the response of the same variant, or all responses of the URL. Then removes other responses until
-    /// the total size is within the capacity.
+    /// Stores a response. Replaces either the response with the same URL and variant, or all responses to the URL. Then removes
+    /// the least recently used other responses until the total size is within the capacity.
     ///
     /// - Returns: The files that are no longer needed.
     func store(_ row: ResponseRow, replacesAll: Bool, capacity: Int) throws -> [String] {
@@ -160,7 +160,7 @@ struct CacheDatabase: Sendable {
                 replacesAll
                 ? try Self.remove("url = ?", [row.url], db)
                 : try Self.remove("url = ? AND variant = ?", [row.url, row.variant], db)
-            // Limits the number of variants, because each request can have other values in the fields that `Vary` lists.
+            // Limits the number of variants. Each request can have different values in the fields that `Vary` lists.
             files += try Self.remove(
                 "url = ? AND rowid NOT IN (SELECT rowid FROM response WHERE url = ? ORDER BY responseDate DESC LIMIT 15)",
                 [row.url, row.url], db)
@@ -179,8 +179,8 @@ struct CacheDatabase: Sendable {
         }
     }
 
-    /// Updates the fields and dates of the response with the same URL and variant and the given date. Returns whether that response
-    /// exists.
+    /// Updates the fields and dates of the stored response that has the given date and the same URL and variant. Returns
+    /// whether there is such a response.
     func update(_ response: CachedResponse, responseDate: Date) throws -> Bool {
         try write { db in
             try db.execute(
@@ -201,8 +201,8 @@ struct CacheDatabase: Sendable {
         try Row.fetchOne(db, sql: "SELECT byteCount FROM total")?.value(at: 0) ?? 0
     }
 
-    /// Removes the responses to a URL. Removes their files first. Removing files needs no disk space and frees space for updating the
-    /// database.
+    /// Removes the responses to a URL. Removes their files first, because this needs no disk space and frees space for the
+    /// update of the database.
     func remove(_ url: String, and removeFiles: ([String]) -> Void) throws {
         try remove("url = ?", [url], and: removeFiles)
     }
@@ -210,7 +210,8 @@ struct CacheDatabase: Sendable {
     /// Removes all responses, beginning with their files.
     func removeAll(and removeFiles: ([String]) -> Void) throws { try remove("TRUE", [], and: removeFiles) }
 
-    /// Removes responses. If removal fails, the next store gets an empty database, so that the responses don't reappear.
+    /// Removes responses. If the removal fails, the database is marked, so that the next ``DiskCacheStore`` replaces it with an
+    /// empty one. This ensures that the responses don't reappear.
     private func remove(_ condition: String, _ arguments: StatementArguments, and removeFiles: ([String]) -> Void)
         throws
     {
@@ -243,7 +244,8 @@ struct CacheDatabase: Sendable {
         return files
     }
 
-    /// Writes to the database. Throws if another store has replaced it, because the changes would be lost.
+    /// Writes to the database. Throws an error if another ``DiskCacheStore`` has replaced the database, because the changes
+    /// would be lost.
     private func write<Result>(_ body: (Database) throws -> Result) throws -> Result {
         guard Self.number(of: file) == number else {
             throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the database was replaced")
@@ -270,7 +272,8 @@ extension Row {
     }
 }
 
-/// A lock on a database between processes. The lock is a file next to the database and is never removed.
+/// A lock that prevents several processes from replacing a database at the same time. The lock is a file next to the database
+/// and is never removed.
 private struct CacheFileLock {
     /// The maximum time to wait for another process.
     private static let longestWait = Duration.seconds(5)
@@ -355,7 +358,7 @@ struct ResponseRow {
 
 /// Header fields as text, one per line.
 enum FieldLines {
-    /// The maximum number of fields. `HTTPFields` traps on more than 65,535, and the cache adds some of its own.
+    /// The maximum number of fields. `HTTPFields` traps on more than 65,535, and the cache adds a few fields.
     static let limit = 65_000
 
     static func text(_ fields: HTTPFields) -> String {

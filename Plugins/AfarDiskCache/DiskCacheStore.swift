@@ -10,10 +10,11 @@ import GRDB
 /// in files next to it. If the capacity is exceeded, the least recently used responses are removed. Several processes can share a
 /// folder.
 ///
-/// A stored response is available immediately and written shortly afterward on the store's queue. Write errors are reported. They don't
-/// affect requests, but the cache loses responses that it can't write. If the database is damaged, the store stops storing and returning
-/// responses, and the next store that opens the folder replaces the database. The next store also replaces the database if a response
-/// couldn't be removed, for example because the disk was full.
+/// A stored response is available immediately and written shortly afterward on the store's queue. Write errors are passed to
+/// the initializer's `onError` closure. They don't affect requests, but responses that can't be written are lost. If the
+/// database is damaged, the store stops storing and returning responses, and the next store that opens the folder replaces the
+/// database. The next store also replaces the database if a response couldn't be removed, for example because the disk was
+/// full.
 public final class DiskCacheStore: CacheStore {
     /// The default capacity, 256 MiB.
     public static let defaultCapacity = 256 * 1024 * 1024
@@ -112,7 +113,7 @@ public final class DiskCacheStore: CacheStore {
 
     // MARK: Writing
 
-    /// Stores a response and replaces the response of the same variant.
+    /// Stores a response. Replaces the response with the same URL and variant.
     public func store(_ response: CachedResponse) {
         // If the new response can't be stored, the older responses are removed, because they are outdated.
         guard response.byteCount <= capacity / 8, !response.isForMemoryOnly, response.fields.count <= FieldLines.limit,

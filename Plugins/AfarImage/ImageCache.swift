@@ -276,8 +276,8 @@ extension URLCredential {
 // MARK: - Identities
 
 extension URLRequest {
-    /// An identifier that is equal for requests for the same image. It includes everything that a server can use, so requests with
-    /// different `Authorization` fields differ.
+    /// An identifier of the requested image. It depends on everything that a server can use to choose the image. For example,
+    /// requests with different `Authorization` fields have different identifiers.
     ///
     /// Header fields and bodies can be secret, so the identifier contains only a hash of them. The hash varies between processes.
     var imageIdentity: String {

@@ -51,7 +51,8 @@ public struct ScaledToSizeFilter: ImageFilter, Sizable {
     public var filter: @Sendable (Image) -> Image { { [size] in $0.imageScaled(to: size) } }
 }
 
-/// A filter that scales images to fit a size with their proportions, on a transparent background.
+/// A filter that scales images to fit within a size. Images keep their proportions and are centered on a transparent
+/// background.
 public struct AspectScaledToFitSizeFilter: ImageFilter, Sizable {
     /// The size in points. If it's invalid, images are returned unchanged.
     public let size: CGSize

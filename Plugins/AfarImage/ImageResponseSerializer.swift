@@ -52,7 +52,8 @@ public final class ImageResponseSerializer: ResponseSerializer {
         ownContentTypes = acceptableContentTypes.map(Self.lowercased)
     }
 
-    /// An identifier that is equal for serializers that return equal images. With a custom preprocessor or decoder, it's unique.
+    /// An identifier that serializers share if they return equal images. A serializer with a custom preprocessor or decoder has
+    /// a unique identifier.
     var identity: String {
         let standard = Image.standardDecoders.map { ObjectIdentifier(type(of: $0)) }
         guard dataPreprocessor is PassthroughPreprocessor, decoders.map({ ObjectIdentifier(type(of: $0)) }) == standard
@@ -68,9 +69,9 @@ public final class ImageResponseSerializer: ResponseSerializer {
     /// - Throws: The input's error,
     ///   ``AfarCore/AFError/ResponseValidationFailureReason/unacceptableContentType(acceptableContentTypes:responseContentType:)``,
     ///   ``AfarCore/AFError/ResponseValidationFailureReason/missingContentType(acceptableContentTypes:)``,
-    ///   ``AfarCore/AFError/ResponseSerializationFailureReason/inputDataNilOrZeroLength``,
-    ///   ``AfarCore/AFError/ResponseSerializationFailureReason/invalidEmptyResponse(type:)`` for an allowed empty body, because no
-    ///   image is empty, or an ``ImageError``, which handlers receive in
+    ///   ``AfarCore/AFError/ResponseSerializationFailureReason/inputDataNilOrZeroLength``, or
+    ///   ``AfarCore/AFError/ResponseSerializationFailureReason/invalidEmptyResponse(type:)`` for an allowed empty body, because
+    ///   no image is empty. Throws an ``ImageError`` if the image can't be decoded. Handlers receive this error in
     ///   ``AfarCore/AFError/ResponseSerializationFailureReason/customSerializationFailed(error:)``.
     public func serialize(_ input: SerializationInput) throws -> Image {
         if let error = input.error { throw error }
@@ -150,7 +151,7 @@ extension ImageResponseSerializer {
     /// The default scale of images, 1.
     public static var defaultImageScale: CGFloat { 1 }
 
-    /// The media types that serializers accept by default. They also accept responses without a Content-Type.
+    /// The media types that serializers accept by default. Serializers also accept responses without a Content-Type.
     public static var acceptableImageContentTypes: Set<String> { contentTypes.withLock { $0 } }
 
     /// Adds media types to the types that serializers accept by default. Any thread can call this method.

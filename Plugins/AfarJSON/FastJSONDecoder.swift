@@ -14,7 +14,7 @@ public import Foundation
 public struct FastJSONDecoder: DataDecoder {
     /// The strategy that converts member names to keys. By default, names are used unchanged.
     public var keyDecodingStrategy: JSONDecoder.KeyDecodingStrategy
-    /// The format of dates. The default is that of `Date` itself, seconds since 2001.
+    /// The format of dates. The default is seconds since 2001, the format in which `Date` encodes itself.
     public var dateDecodingStrategy: JSONDecoder.DateDecodingStrategy
     /// The format of `Data` values. The default is Base64.
     public var dataDecodingStrategy: JSONDecoder.DataDecodingStrategy
@@ -29,7 +29,8 @@ public struct FastJSONDecoder: DataDecoder {
     ///
     /// - Parameters:
     ///   - keyDecodingStrategy: The strategy that converts member names to keys. By default, names are used unchanged.
-    ///   - dateDecodingStrategy: The format of dates. The default is that of `Date` itself, seconds since 2001.
+    ///   - dateDecodingStrategy: The format of dates. The default is seconds since 2001, the format in which `Date` encodes
+    ///     itself.
     ///   - dataDecodingStrategy: The format of `Data` values. The default is Base64.
     ///   - nonConformingFloatDecodingStrategy: The strings that represent infinity and NaN. By default, there are none.
     ///   - duplicateKeyStrategy: The strategy for objects with duplicate names. By default, the first member is used.
@@ -52,8 +53,9 @@ public struct FastJSONDecoder: DataDecoder {
 
     /// Decodes a value from text in UTF-8, or in another Unicode encoding that `JSONDecoder` supports.
     ///
-    /// - Throws: A `DecodingError` with a ``JSONLocation`` as its `underlyingError`. For invalid JSON, `dataCorrupted` with an
-    ///   ``AfarSerializers/InvalidJSON`` or an ``AfarSerializers/TextDecodingError``.
+    /// - Throws: A `DecodingError` with a ``JSONLocation`` as its `underlyingError`. For invalid JSON, the error is
+    ///   `dataCorrupted` and the `underlyingError` is an ``AfarSerializers/InvalidJSON`` or an
+    ///   ``AfarSerializers/TextDecodingError``.
     public func decode<D: Decodable>(_ type: D.Type, from data: Data) throws -> D {
         let document = try JSONDocument.open(data, options: self)
         defer { document.close() }
@@ -62,7 +64,7 @@ public struct FastJSONDecoder: DataDecoder {
 }
 
 extension FastJSONDecoder {
-    /// A strategy for objects with duplicate names, which JSON doesn't define (RFC 8259, section 4).
+    /// A strategy for objects with duplicate names, whose meaning JSON doesn't define (RFC 8259, section 4).
     public enum DuplicateKeyStrategy: Hashable, Sendable {
         /// Uses the first member with the name.
         case useFirst
@@ -81,7 +83,8 @@ extension DataDecoder where Self == FastJSONDecoder {
     ///
     /// - Parameters:
     ///   - keyDecodingStrategy: The strategy that converts member names to keys. By default, names are used unchanged.
-    ///   - dateDecodingStrategy: The format of dates. The default is that of `Date` itself, seconds since 2001.
+    ///   - dateDecodingStrategy: The format of dates. The default is seconds since 2001, the format in which `Date` encodes
+    ///     itself.
     public static func fastJSON(
         keyDecodingStrategy: JSONDecoder.KeyDecodingStrategy = .useDefaultKeys,
         dateDecodingStrategy: JSONDecoder.DateDecodingStrategy = .deferredToDate

@@ -30,7 +30,7 @@ struct JSONDocument {
         return JSONDocument(contents: contents)
     }
 
-    /// Frees the document's memory. Values that refer to the document are no longer open afterward.
+    /// Frees the document's memory. Values of the document can't be used afterward.
     func close() { JSONDocumentContents.close(contents) }
 
     private static func fault(in text: Data, _ status: afar_json_status, at offset: Int) -> InvalidJSON {
@@ -108,12 +108,12 @@ struct JSONDocument {
     /// Returns whether an object has duplicate names.
     func hasDuplicates(_ node: UInt32) -> Bool { container(node).pointee.count & afar_json_has_duplicates != 0 }
 
-    /// Returns whether an object's keys are data instead of names that a strategy converts.
+    /// Returns whether the object is decoded as a dictionary, whose keys are data that no strategy converts.
     func isDictionary(_ node: UInt32) -> Bool { container(node).pointee.count & afar_json_is_dictionary != 0 }
 
     func setDictionary(_ node: UInt32) { container(node).pointee.count |= afar_json_is_dictionary }
 
-    /// Returns the number of the name in a key's node.
+    /// Returns the number of a key's name. Each distinct name in the document has a number.
     func keyNumber(_ node: UInt32) -> UInt32 { nodes[Int(node)].extent }
 
     /// Returns the node after a value.
@@ -132,7 +132,7 @@ struct JSONDocument {
 
     // MARK: Types
 
-    /// Returns the type that decodes values directly, or nil if the type decodes itself.
+    /// Returns the type if its values are decoded directly, without its `init(from:)`. Otherwise, returns nil.
     func direct<T>(_ type: T.Type) -> (any DirectlyDecodable.Type)? { contents.pointee.types.direct(type) }
 
     /// Returns the cached numbers of a type's keys in this document, or nil if the type can have too many keys.
@@ -215,9 +215,9 @@ final class JSONDocumentDetails {
     let options: FastJSONDecoder
     private(set) lazy var userInfo: [CodingUserInfoKey: Any] = options.userInfo
     let names: JSONNames
-    /// The nodes of keys by number, for each large object.
+    /// For each large object, the nodes of its keys by number.
     var indexes: [UInt32: [UInt32: UInt32]] = [:]
-    /// The nodes of keys by converted name, for each object if names depend on the path.
+    /// For each object, the nodes of its keys by converted name. Used only if names depend on the path.
     var namedIndexes: [UInt32: [String: UInt32]] = [:]
     /// The names of missing members for which a decoder was requested.
     var absentNames: [String] = []
@@ -241,7 +241,7 @@ final class JSONDocumentDetails {
 
 // MARK: - Types
 
-/// The numbers of one-byte keys in a document.
+/// The numbers of a type's keys in a document. The index is the byte that represents a key.
 typealias KeyNumbers = UnsafeMutablePointer<UInt32>
 
 /// A cache of facts about decoded types, which is shared by consecutive documents.
@@ -268,7 +268,7 @@ struct DecodedTypes {
         entries.initialize(repeating: nil, count: Self.capacity)
     }
 
-    /// Returns the type that decodes values directly, or nil if the type decodes itself.
+    /// Returns the type if its values are decoded directly, without its `init(from:)`. Otherwise, returns nil.
     mutating func direct<T>(_ type: T.Type) -> (any DirectlyDecodable.Type)? {
         guard let entry = entry(of: type) else { return type as? any DirectlyDecodable.Type }
         return entry.pointee?.direct

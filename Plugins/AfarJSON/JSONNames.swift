@@ -30,7 +30,7 @@ final class JSONNames {
             names = keys.map { SnakeCase.camelCase(of: Self.text(of: $0)) }
             isConverted = true
         default:
-            // Swift strings with different encodings of an accent are equal.
+            // Swift strings are equal even if they encode an accent differently.
             if !areASCII { names = keys.map { Self.text(of: $0) } }
         }
         self.convert = convert
@@ -71,7 +71,7 @@ final class JSONNames {
     }
 }
 
-/// Converts names in snake case like `JSONDecoder`.
+/// Converts snake-case names in the same way as `JSONDecoder`.
 enum SnakeCase {
     /// Converts `user_name` to `userName`. Leading and trailing underscores are preserved.
     static func camelCase(of name: String) -> String {

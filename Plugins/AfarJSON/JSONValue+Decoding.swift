@@ -101,7 +101,7 @@ extension Array: DirectlyDecodable where Element: Decodable {
     }
 }
 
-/// The keys of these dictionaries are data instead of member names, so no strategy converts them.
+/// The keys of a dictionary with `String` keys are data instead of member names, so no strategy converts them.
 extension Dictionary: DirectlyDecodable where Key == String, Value: Decodable {
     static func decode(_ value: JSONValue) throws -> [String: Value] {
         try value.require(value.isObject, Self.self)

@@ -1,7 +1,7 @@
 import CJSONDocument
 import Foundation
 
-/// A value of a document: its node, and its place in an array or object.
+/// A value of a document: the index of its node, and its place in an array or object.
 ///
 /// It contains no references, so copies cost nothing. This matters because the standard library copies containers for each member that is
 /// read. A value detects that its document has been closed.
@@ -12,7 +12,8 @@ struct JSONValue {
     let node: UInt32
     /// The containing array or object; for the root, the root itself.
     let parent: UInt32
-    /// An index, the number of a key, ``firstAbsent`` or more, or ``noPlace``.
+    /// The index of an element, the number of a member's key, ``noPlace`` for the root, or ``firstAbsent`` or more for a
+    /// missing member.
     let place: UInt32
 
     /// The place of the root.
@@ -163,7 +164,8 @@ extension JSONValue {
 
     // MARK: Duplicate names
 
-    /// Returns the nodes of the keys by the result of a closure. The strategy selects one of several equal names.
+    /// Returns the nodes of the keys by the result of a closure. The strategy for duplicate keys selects one of several keys
+    /// with the same name.
     private func index<Name: Hashable>(by name: (UInt32) -> Name) -> [Name: UInt32] {
         let isFirst = document.options.duplicateKeyStrategy != .useLast
         return Dictionary(keys.map { (name($0), $0) }) { first, last in isFirst ? first : last }

@@ -28,9 +28,10 @@ import HTTPTypes
 /// | `http.client.connections` | counter | the connections used; the dimension `state` is `opened` or `reused` |
 /// | `http.client.retries` | counter | the retries started |
 ///
-/// Each request that is sent is an attempt. This includes each hop of a redirect, each response to a challenge and each retry. An
-/// attempt has the dimensions `server.address` (the host), `http.request.method`, and `http.response.status_class` (`2xx`) or,
-/// without a response, `error.type` (the code of the ``TransportError``). The meter and the retries have no dimensions.
+/// Each request that is sent is an attempt. This includes each hop of a redirect, each request that responds to a challenge,
+/// and each retry. An attempt has the dimensions `server.address` (the host), `http.request.method`, and
+/// `http.response.status_class` (`2xx`) or, without a response, `error.type` (the code of the ``TransportError``). The meter
+/// and the retries have no dimensions.
 public final class MetricsMonitor: EventMonitor {
     /// The queue on which the monitor is notified.
     public let queue = DispatchQueue(label: "afar.metrics")

@@ -6,7 +6,8 @@ public import SwiftProtobuf
     public import FoundationNetworking
 #endif
 
-/// An encoder that writes a Protocol Buffers message in a ``ProtobufBody`` as a request body.
+/// An encoder that writes a Protocol Buffers message as a request body. The parameters are a ``ProtobufBody`` that contains the
+/// message.
 public struct ProtobufParameterEncoder: ParameterEncoder {
     /// The format of messages.
     public var format: ProtobufFormat
@@ -76,10 +77,10 @@ extension ParameterEncoder where Self == ProtobufParameterEncoder {
 
 // MARK: - Messages as parameters
 
-/// A Protocol Buffers message as request parameters for ``ProtobufParameterEncoder``. Parameters must be `Encodable`, and messages
-/// aren't.
+/// A Protocol Buffers message as request parameters for ``ProtobufParameterEncoder``. It wraps the message, because parameters
+/// must be `Encodable` and messages aren't.
 ///
-/// `AF.request(url, method: .post, protobuf: message)` creates the value automatically.
+/// `AF.request(url, method: .post, protobuf: message)` wraps the message automatically.
 public struct ProtobufBody<M: Message>: Encodable, Sendable {
     /// The message.
     public var message: M
@@ -103,7 +104,7 @@ protocol ProtobufParameters {
 
 extension ProtobufBody: ProtobufParameters {}
 
-/// An error for parameters that can't be encoded as a message. It omits their content, because errors can end up in logs.
+/// An error for parameters that can't be encoded as a message. It omits their content, because errors are often logged.
 public struct ProtobufEncodingError: Error, Hashable, Sendable {
     /// The cause of an error.
     public enum Reason: Hashable, Sendable {
@@ -144,8 +145,8 @@ extension ProtobufEncodingError: LocalizedError, CustomStringConvertible {
 extension Session {
     /// Creates a request with a Protocol Buffers message as its body.
     ///
-    /// The request is sent once it's started by `resume()` or its first handler. Errors in creating the request or encoding the message
-    /// are reported to its handlers.
+    /// The request is sent when `resume()` or its first handler starts it. Errors in creating the request or encoding the
+    /// message are reported to its handlers.
     ///
     /// - Parameters:
     ///   - convertible: The URL.
@@ -175,8 +176,8 @@ extension Session {
 
     /// Creates a stream request with a Protocol Buffers message as its body. It delivers the response's body as it arrives.
     ///
-    /// The request is sent once it's started by `resume()` or its first handler. Errors in creating the request or encoding the message
-    /// are reported to its handlers.
+    /// The request is sent when `resume()` or its first handler starts it. Errors in creating the request or encoding the
+    /// message are reported to its handlers.
     ///
     /// - Parameters:
     ///   - convertible: The URL.

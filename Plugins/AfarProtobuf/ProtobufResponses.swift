@@ -74,11 +74,11 @@ extension ResponseSerializer {
     }
 }
 
-/// A parser that decodes each message of a stream in the binary format. Chunks can end anywhere. Each message follows its length, a
-/// varint. Functions such as `writeDelimitedTo` write this format.
+/// A parser that decodes each message of a stream in the binary format. Chunks can end anywhere. The length of each message
+/// precedes it as a varint. Functions such as `writeDelimitedTo` write this format.
 ///
-/// A message that can't be decoded or is too large results in a failure, and parsing continues with the next message. An invalid
-/// length ends the parsing.
+/// For a message that can't be decoded or is too large, the parser returns a failure and continues with the next message. After
+/// an invalid length, it stops.
 public struct ProtobufMessagesParser<M: Message>: DataStreamParser {
     /// The options and limits for each message.
     public let options: ProtobufDecodingOptions
@@ -117,7 +117,7 @@ public struct ProtobufMessagesParser<M: Message>: DataStreamParser {
             case .message(let begin, let missing):
                 let piece = rest.prefix(missing)
                 rest = rest.dropFirst(missing)
-                // Releases the state's reference, so that changing the message doesn't copy it.
+                // Releases the state's reference to the message, so that changes don't copy it.
                 state = .ended
                 guard begin.isEmpty, piece.count == missing else {
                     var message = begin

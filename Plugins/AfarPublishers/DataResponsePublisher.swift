@@ -10,8 +10,9 @@ public import Foundation
 
 /// A publisher that emits the response of a ``DataRequest`` and then finishes.
 ///
-/// The first demand resumes the request, and canceling the subscription cancels it. Each subscription adds a handler to the same
-/// request and receives its response. The publisher never fails, because the response contains any error. ``value()`` can fail.
+/// The first demand resumes the request, and canceling the subscription cancels the request. Each subscription adds a handler
+/// to the same request and receives its response. The publisher never fails, because errors are part of the response. The
+/// publisher of ``value()`` can fail.
 public struct DataResponsePublisher<Value: Sendable>: Publisher {
     /// A response with its result, request, head and metrics.
     public typealias Output = AFDataResponse<Value>

@@ -10,8 +10,8 @@ public import Foundation
 
 /// A publisher that emits the values of a ``DataStreamRequest`` and its completion, and then finishes.
 ///
-/// The first demand resumes the request, and canceling the subscription cancels it. Later demand doesn't limit the values, so a slow
-/// subscriber needs a buffer between itself and the publisher.
+/// The first demand resumes the request, and canceling the subscription cancels the request. Later demand doesn't limit the
+/// values, so a slow subscriber needs a buffer between itself and the publisher.
 public struct DataStreamPublisher<Value: Sendable>: Publisher {
     /// A value, or the completion.
     public typealias Output = DataStreamRequest.Stream<Value, AFError>
@@ -36,7 +36,7 @@ public struct DataStreamPublisher<Value: Sendable>: Publisher {
         addHandler = { request.responseStream(using: serializer, on: queue, stream: $0) }
     }
 
-    /// Returns a publisher for only the results. An error that ended the request is the last result.
+    /// Returns a publisher for only the results. If an error ends the request, the error is the last result.
     public func result() -> AnyPublisher<Result<Value, AFError>, Never> {
         compactMap { stream in
             switch stream.event {

@@ -12,7 +12,7 @@ import Foundation
     #error("AfarPublishers requires the package trait Publishers: .package(url: …, traits: [\"Publishers\"])")
 #endif
 
-/// A subscription to a request. The first demand resumes the request, and canceling the subscription cancels it.
+/// A subscription to a request. The first demand resumes the request, and canceling the subscription cancels the request.
 final class RequestSubscription<Output>: Subscription, @unchecked Sendable {
     // Sendable because the lock protects the state, and the subscriber is called serially on one queue.
 
@@ -50,7 +50,8 @@ final class RequestSubscription<Output>: Subscription, @unchecked Sendable {
 
     func finish() { end().finish?() }
 
-    /// Clears the state and returns it for release outside the lock, because a subscriber can cancel when it's released.
+    /// Clears the state and returns the former state. The caller releases it outside the lock, because the release of a
+    /// subscriber can cancel the subscription.
     private func end() -> State {
         lock.withLock {
             let former = state

@@ -15,10 +15,11 @@ public import Tracing
 /// let session = Session(stages: [TracingStage()])
 /// ```
 ///
-/// A span is a child of the current span of the task in which the request was created. Redirects, responses to challenges and retries have
-/// their own spans (`http.request.resend_count` counts the first two). A span ends when the response and its body have arrived or, for a
-/// streamed body, when the head has arrived. The span has an error status if the response's status is 400 or higher or if there is no
-/// response. In these cases, `error.type` is the response's status or the code of the ``TransportError``. Secrets in URLs are hidden.
+/// A span is a child of the current span of the task in which the request was created. Redirects, responses to challenges and
+/// retries have their own spans (`http.request.resend_count` counts redirects and responses to challenges, but not retries). A
+/// span ends when the response and its body have arrived or, for a streamed body, when the head has arrived. The span has an
+/// error status if the response's status is 400 or higher or if there is no response. In these cases, `error.type` is the
+/// response's status or the code of the ``TransportError``. Secrets in URLs are hidden.
 public struct TracingStage: ExchangeStage {
     private let tracer: (any Tracer)?
 
@@ -28,7 +29,7 @@ public struct TracingStage: ExchangeStage {
     ///   no tracer is bootstrapped, the stage has no effect.
     public init(tracer: (any Tracer)? = nil) { self.tracer = tracer }
 
-    /// Returns the stage's run for an exchange, or nil if there is no tracer.
+    /// Returns the ``StageRun`` that handles one exchange, or nil if there is no tracer.
     public func begin(_ hop: Hop) -> (any StageRun)? {
         let tracer = tracer ?? InstrumentationSystem.tracer
         return tracer is NoOpTracer ? nil : Run(tracer, context: .current ?? .topLevel)

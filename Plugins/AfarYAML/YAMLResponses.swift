@@ -73,14 +73,15 @@ extension ResponseSerializer {
 /// A parser that decodes a value from each document of a YAML stream. Chunks can end anywhere.
 ///
 /// A document ends before the `---` of the next document, at `...`, or at the end of the body. Documents that contain only
-/// comments are skipped. A document that can't be decoded results in a failure, and parsing continues with the next document.
+/// comments are skipped. For a document that can't be decoded, the parser returns a failure and continues with the next
+/// document.
 public struct YAMLDocumentsParser<T: Decodable & Sendable>: DataStreamParser {
     /// The limits on a document.
     public let limits: YAMLLimits
     private var document = Data()
     private var line = Data()
     private var hasContent = false
-    /// Whether the document's first marker has been read. Directives and comments can precede it.
+    /// Whether the document's first marker has been read. Directives and comments can precede the marker.
     private var hasBegun = false
     /// Whether the rest of the document is skipped.
     private var isSkipping = false

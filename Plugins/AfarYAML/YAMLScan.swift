@@ -147,7 +147,7 @@ struct YAMLScan {
 }
 
 extension Int {
-    /// Returns the sum, or the largest integer if the sum overflows. Limits can be that large.
+    /// Returns the sum, or the largest integer if the sum overflows. The sum can overflow, because limits have no maximum.
     fileprivate func adding(_ other: Int) -> Int {
         let (sum, isTooMuch) = addingReportingOverflow(other)
         return isTooMuch ? .max : sum

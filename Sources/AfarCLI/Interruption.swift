@@ -12,7 +12,7 @@ final class Interruption: @unchecked Sendable {
 
     /// The number of instances that are catching signals.
     private static let count = Locked(0)
-    /// The termination signals, except those that the caller ignores, as with nohup or in a background job.
+    /// The termination signals, except those that the tool was started to ignore, as with nohup or in a background job.
     private static let signals = [SIGINT, SIGTERM, SIGHUP].filter { !ignore($0) }
 
     private let state = Locked(State())

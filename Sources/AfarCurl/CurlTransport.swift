@@ -69,7 +69,7 @@ public final class CurlTransport: CallbackTransport {
     /// doesn't access the network.
     public var connectionStatistics: ConnectionStatistics? { get async { await loops.connectionStatistics } }
 
-    /// Runs tasks on the thread that drives the connections, so their requests and responses don't switch threads.
+    /// Runs tasks on the thread that drives the connections, so the tasks' requests and responses don't switch threads.
     ///
     /// **Never block in a task on this executor**: a semaphore that waits for a request of this transport waits forever. Set
     /// ``ConnectionConfiguration/maximumThreads`` to 1, because the tasks run on the first thread. The executor retains the transport.

@@ -83,7 +83,7 @@ struct HeadLines {
 
     /// Checks the line that has just been completed.
     ///
-    /// - Returns: Whether it is the blank line that ends the section.
+    /// - Returns: Whether the line is the blank line that ends the section.
     private mutating func completeLine() throws(Fault) -> Bool {
         var end = bytes.count - 1
         if end > lineStart, bytes[end - 1] == 0x0D { end -= 1 }

@@ -86,7 +86,7 @@ package struct RequestHead {
     /// The request target (RFC 9112, section 3.2).
     private static func target(of request: HTTPRequest, _ form: TargetForm) throws(Fault) -> String {
         let authority = request.authority ?? ""
-        // Only an address in brackets can contain a percent sign. It begins the zone.
+        // Only an address in brackets can contain a percent sign. The sign begins the zone.
         let isBracketed = authority.utf8.first == UInt8(ascii: "[")
         guard !authority.isEmpty,
             authority.allBytes({ $0.isAllowedInAuthority && (isBracketed || $0 != UInt8(ascii: "%")) })

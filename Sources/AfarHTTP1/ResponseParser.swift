@@ -109,7 +109,8 @@ package struct ResponseParser: ~Copyable {
     /// Returns whether the connection can carry another request (RFC 9112, section 9.3).
     ///
     /// - Parameters:
-    ///   - remainingByteCount: The number of bytes that were received after the response. The connection is reusable only if it is 0.
+    ///   - remainingByteCount: The number of bytes that were received after the response. The connection is reusable only if
+    ///     this number is 0.
     ///   - isRequestSent: Whether the whole request was sent. If not, the server could mistake the rest for another request.
     package func isReusable(remainingByteCount: Int, isRequestSent: Bool) -> Bool {
         guard case .ended = state, let framing else { return false }

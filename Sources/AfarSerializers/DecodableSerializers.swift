@@ -268,8 +268,8 @@ extension DataStreamRequest {
 }
 
 extension DataStreamTask {
-    /// Returns a sequence of values, one decoded from each chunk. Each chunk must be a complete document. Iterating
-    /// starts the request, unless requests must be started explicitly.
+    /// Returns a sequence with one value for each chunk, decoded from the chunk. Each chunk must be a complete document.
+    /// Iterating starts the request, unless requests must be started explicitly.
     ///
     /// - Parameters:
     ///   - type: The type to decode.
@@ -277,8 +277,8 @@ extension DataStreamTask {
     ///     default is `true`.
     ///   - decoder: The decoder to use. The default is a `JSONDecoder`.
     ///   - preprocessor: The preprocessor to apply to each chunk.
-    ///   - bufferingPolicy: How values are buffered for a slow loop. The default, `nil`, buffers none and slows the
-    ///     server down.
+    ///   - bufferingPolicy: How values are buffered for a slow loop. The default, `nil`, buffers no values and slows the server
+    ///     down instead.
     public func streamingDecodables<T: Decodable & Sendable>(
         _ type: T.Type = T.self,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
@@ -295,9 +295,8 @@ extension DataStreamTask {
 // MARK: - Validated decoding
 
 extension DataDecoder {
-    /// Decodes data from a server. In addition to what Foundation's decoders do, it accepts byte-order marks and older
-    /// encodings of JSON, and reports the line of an error. It rejects property lists that would exhaust the stack or
-    /// memory.
+    /// Decodes data from a server. In addition to what Foundation's decoders do, this method accepts byte-order marks and older
+    /// encodings of JSON, and reports the line of an error. It rejects property lists that would exhaust the stack or memory.
     func decodeChecked<T: Decodable>(_ type: T.Type, from data: Data, of head: ResponseHead?) throws -> T {
         switch self {
         case let decoder as JSONDecoder:

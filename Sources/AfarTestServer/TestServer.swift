@@ -2,9 +2,9 @@ public import Foundation
 
 /// An HTTP/1.1 server in this process, on a free port of 127.0.0.1, to test HTTP clients.
 ///
-/// Its endpoints (``endpoints``) echo, redirect, delay, stream, compress and fail on purpose. ``route(_:methods:_:)`` adds others.
-/// It supports keep-alive, pipelining, chunked bodies and `Expect: 100-continue`. For the behavior of broken servers, use
-/// ``RawServer``.
+/// Its endpoints (``endpoints``) echo, redirect, delay, stream, compress and fail on purpose. ``route(_:methods:_:)`` adds your
+/// own routes. The server supports keep-alive, pipelining, chunked bodies and `Expect: 100-continue`. For the behavior of
+/// broken servers, use ``RawServer``.
 ///
 /// ```swift
 /// let server = try await TestServer.start()
@@ -18,7 +18,7 @@ public final class TestServer: Sendable {
     private let listener: Listener
     private let core: Core
 
-    /// The state, which outlives the server object until the last connection has ended.
+    /// The server's state. It exists until the last connection has ended, even if the server object no longer exists.
     private struct Core: Sendable {
         let router: Locked<Router>
         let record = Locked(Record())
@@ -40,7 +40,7 @@ public final class TestServer: Sendable {
         }
     }
 
-    /// Starts a server. It accepts connections when this method returns.
+    /// Starts a server. By the time this method returns, the server accepts connections.
     ///
     /// - Parameter port: The port on 127.0.0.1. The default is 0: any free port.
     /// - Throws: ``SocketFailure`` if the port is not available.
@@ -71,8 +71,9 @@ public final class TestServer: Sendable {
         .loopback(port: listener.port, path: path.hasPrefix("/") ? path : "/" + path)
     }
 
-    /// Stops the server. This method ends all connections, even during a response, cancels the handlers' tasks, and returns when
-    /// they have ended. It then releases the routes, so a handler can retain its server without a permanent retain cycle.
+    /// Stops the server. This method ends all connections, even during a response, cancels the handlers' tasks, and waits until
+    /// all connections have ended. It then releases the routes, so a handler can retain its server without a permanent retain
+    /// cycle.
     public func stop() async {
         core.tasks.cancel()
         await listener.stop()

@@ -90,7 +90,7 @@ final class MockExchange: PreparedExchange {
     /// The body to return at the end, or `nil` for a stream, which was returned as soon as the head was complete.
     var body: TransportResponse.Body? { state.withLock { $0.sink?.body } }
 
-    /// Returns the response as soon as its head is complete, with the body to follow as a stream.
+    /// Returns the response as soon as its head is complete. The body follows as a stream.
     func returnHead(_ head: ResponseHead, _ stream: ResponseBodyStream) {
         let answered = state.withLock { state -> (Completion, TransportReport)? in
             guard state.outcome == nil, let completion = state.completion else { return nil }

@@ -20,7 +20,7 @@ public struct MockResponse: Sendable {
 
     /// The status code.
     public var status: Int
-    /// The header fields. `Content-Length` is added if it and `Transfer-Encoding` are missing.
+    /// The header fields. `Content-Length` is added unless it or `Transfer-Encoding` is present.
     public var fields: HTTPFields
     /// The bytes of the body. They aren't sent in response to a HEAD request.
     public var body: Data
@@ -103,7 +103,7 @@ public struct MockResponse: Sendable {
         }
     }
 
-    /// Returns a response with encoded JSON.
+    /// Returns a response whose body is the given JSON text.
     public static func json(text: String, status: Int = 200) -> MockResponse {
         .data(Data(text.utf8), type: "application/json", status: status)
     }
@@ -129,7 +129,7 @@ public struct MockResponse: Sendable {
         return response
     }
 
-    /// Returns a failure instead of a response.
+    /// Returns a value that makes the exchange fail with an error code.
     public static func failure(_ code: TransportError.Code) -> MockResponse {
         var response = MockResponse()
         response.failure = code

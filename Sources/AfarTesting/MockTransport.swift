@@ -58,7 +58,7 @@ public final class MockTransport: CallbackTransport {
         return requests.filter { stub.match($0) != nil }
     }
 
-    /// The received requests that matched no stub. It is always empty for a mock with a closure.
+    /// The received requests that matched no stub. The array is always empty for a mock with a closure.
     public var unmatchedRequests: [MockRequest] { received.withLock { $0.filter { !$0.isAnswered }.map(\.request) } }
 
     /// Prepares an exchange for a hop.

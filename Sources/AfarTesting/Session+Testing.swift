@@ -40,8 +40,8 @@ extension Session {
         try replacingTransports(by: { _ in transport }, operation: operation)
     }
 
-    /// Creates a request in the state after an attempt. The request is never sent. Use this method to test
-    /// interceptors.
+    /// Creates a request that is in the state after an attempt to send it. The request is never actually sent. Use this method
+    /// to test interceptors.
     ///
     /// ```swift
     /// let request = session.makeRequest("https://api.example.com/", response: .status(503), retryCount: 2)
@@ -49,7 +49,7 @@ extension Session {
     /// ```
     ///
     /// - Parameters:
-    ///   - convertible: The value that creates the request's `request`.
+    ///   - convertible: The value that creates the `URLRequest`.
     ///   - response: The response to the attempt, or `nil` if none was received. Only its status, fields and body are
     ///     used.
     ///   - retryCount: The number of retries. The default is 0.
@@ -70,7 +70,7 @@ extension Session {
         return request
     }
 
-    /// Creates a request in the state that it has after an attempt. The request is never sent.
+    /// Creates a request that is in the state after an attempt to send it. The request is never actually sent.
     public func makeRequest(
         _ url: any URLConvertible, response: MockResponse? = nil, retryCount: Int = 0, error: AFError? = nil
     ) throws -> DataRequest {

@@ -59,8 +59,8 @@ public struct Stub: Sendable {
     ///   - method: The HTTP method, or `nil` for any method.
     ///   - pattern: A path or a complete URL, with the same placeholders as for fixed responses. The placeholders'
     ///     values are in ``MockRequest/parameters``.
-    ///   - answer: The closure to call for each request. Calls can run concurrently. An error that it throws fails the
-    ///     exchange.
+    ///   - answer: The closure to call for each request. Calls can run concurrently. If the closure throws an error, the
+    ///     exchange fails.
     public init(_ method: HTTPRequest.Method?, _ pattern: String, _ answer: @escaping MockTransport.Handler) {
         self.init(method, pattern: pattern) { request, _ in try await answer(request) }
     }
@@ -70,7 +70,7 @@ public struct Stub: Sendable {
         when("with \(body)") { body.matches($0.body) }
     }
 
-    /// Returns a copy of the stub that also requires these decoded query parameters. The request can have others too.
+    /// Returns a copy of the stub that also requires these decoded query parameters. The request can have other parameters too.
     public func withQuery(_ parameters: [String: String]) -> Stub {
         let wanted = parameters.map { URLQueryItem(name: $0.key, value: $0.value) }.sorted { $0.name < $1.name }
         let text = wanted.map { "\($0.name)=\($0.value ?? "")" }.joined(separator: "&")
@@ -88,8 +88,8 @@ public struct Stub: Sendable {
     /// Returns a copy of the stub that also requires a condition.
     ///
     /// - Parameters:
-    ///   - description: A description of the condition, such as "as an administrator". The error of an unmatched request
-    ///     contains it.
+    ///   - description: A description of the condition, such as "as an administrator". The error for an unmatched request
+    ///     contains the description.
     ///   - isMet: A closure that returns whether a request meets the condition.
     public func when(_ description: String, _ isMet: @escaping @Sendable (MockRequest) -> Bool) -> Stub {
         var stub = self
@@ -238,14 +238,14 @@ extension MockTransport {
         self.init(capabilities: capabilities, stubs: StubList(stubs))
     }
 
-    /// The stubs that haven't matched any request yet. It is always empty for a mock with a closure.
+    /// The stubs that haven't matched any request yet. The array is always empty for a mock with a closure.
     public var unusedStubs: [Stub] { stubs?.unused ?? [] }
 }
 
 /// Stubs and the number of requests that each has matched.
 final class StubList: Sendable {
     private let stubs: [Stub]
-    /// The stubs to use if none of these matches.
+    /// The stubs to use if none of `stubs` matches.
     private let fallback: StubList?
     private let uses: Guarded<[Int]>
 

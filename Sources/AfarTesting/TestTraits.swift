@@ -52,8 +52,9 @@ extension Trait where Self == StubTrait {
     ///
     /// - Parameters:
     ///   - stubs: The stubs.
-    ///   - allowsUnused: A Boolean value that indicates whether stubs can stay unused. The default is `false`.
-    ///   - allowsUnmatched: A Boolean value that indicates whether requests can match no stub. The default is `false`.
+    ///   - allowsUnused: A Boolean value that indicates whether unused stubs are allowed. The default is `false`.
+    ///   - allowsUnmatched: A Boolean value that indicates whether requests without a matching stub are allowed. The default is
+    ///     `false`.
     public static func stubs(
         _ stubs: Stub..., allowsUnused: Bool = false, allowsUnmatched: Bool = false
     ) -> StubTrait {
@@ -128,9 +129,10 @@ public struct ReplayTrait: TestTrait, SuiteTrait, TestScoping {
     /// The entries that this process has recorded, by file. Tests and test cases can share a file.
     private static let recorded = Guarded<[URL: [HAR.Entry]]>([:])
 
-    /// Records a test. If it throws, nothing is written, so that an incomplete recording never replaces a complete one.
+    /// Records a test. If the test throws an error, nothing is written, so an incomplete recording never replaces a complete
+    /// one.
     func record(_ function: () async throws -> Void) async throws {
-        // This mock is never used: each session's transport is wrapped.
+        // Never used, because `around` wraps each session's own transport.
         let recording = RecordingTransport(around: MockTransport { _ in .status(503) }, redaction: redaction)
         try await Session.replacingTransports(by: { recording.around($0) }, operation: function)
         try Self.recorded.withLock { recorded in

@@ -8,8 +8,8 @@ public import Foundation
 /// A downloader that fetches, filters and caches images. It limits concurrent downloads, sends identical requests once, and
 /// filters images off the main queue.
 ///
-/// Identical requests share a fetch. They have the same URL, method, header fields, body, cache policy and credential, and equivalent
-/// serializers. You can call all methods from any thread.
+/// Identical requests share a fetch. Two requests are identical if they have the same URL, method, header fields, body, cache
+/// policy and credential, and equivalent serializers. You can call all methods from any thread.
 public final class ImageDownloader: Sendable {
     /// A closure that is called once with the image or an error.
     public typealias CompletionHandler = @Sendable (AFIDataResponse<Image>) -> Void
@@ -99,8 +99,8 @@ extension ImageDownloader {
     ///     is none.
     ///   - progress: A closure that is called with the progress.
     ///   - progressQueue: The queue on which `progress` is called. The default is the main queue.
-    ///   - queue: The queue on which `completion` is called. The default is the main queue. If the main thread is blocked, the
-    ///     completion is never called.
+    ///   - queue: The queue on which `completion` is called. The default is the main queue, which doesn't call the completion
+    ///     while the main thread is blocked.
     ///   - completion: A closure that is called once, even if the request is canceled.
     /// - Returns: A receipt for canceling the download; nil if the image is cached or the request is invalid.
     @preconcurrency
@@ -269,7 +269,7 @@ public typealias AFIDataResponse<Success> = DataResponse<Success, AFIError>
 
 /// An error of an ``ImageDownloader``.
 public enum AFIError: Error {
-    /// The request was canceled, with its receipt or otherwise.
+    /// The request was canceled, with its receipt or in another way.
     case requestCancelled
     /// The response couldn't be decoded as an image.
     case imageSerializationFailed(ImageError)

@@ -26,7 +26,7 @@ struct ImageFetches: Sendable {
         return lastID
     }
 
-    /// Adds a waiter to a fetch, if it exists.
+    /// Adds a waiter to the fetch for a key, if there is one.
     ///
     /// - Returns: The request of the fetch.
     mutating func join(_ key: ImageFetch.Key, _ waiter: ImageFetch.Waiter) -> DataRequest? {
@@ -99,7 +99,7 @@ struct ImageFetches: Sendable {
         let next: [DataRequest]
     }
 
-    /// Removes a waiter from a fetch. Returns nil if it no longer waits.
+    /// Removes a waiter from a fetch. Returns nil if the waiter no longer waits.
     mutating func removeWaiter(_ key: ImageFetch.Key, _ waiter: UInt64) -> RemovedWaiter? {
         guard var fetch = fetches[key], let index = fetch.waiters.firstIndex(where: { $0.id == waiter }) else {
             return nil
@@ -141,7 +141,8 @@ struct ImageFetch: Sendable {
         private let cachePolicy: URLRequest.CachePolicy
         private let serializer: String
         private let credential: String?
-        /// Retains the serializer. Its identity can be its address, so no other serializer can have the same address.
+        /// Retains the serializer, because its address can be its identity. No other serializer can have the address while this
+        /// one exists.
         private let retainedSerializer: AlwaysEqual
 
         init(_ request: URLRequest, _ serializer: ImageResponseSerializer, _ credential: URLCredential?) {
@@ -197,8 +198,8 @@ extension ImageDownloader {
         _ credential: URLCredential?, _ waiter: ImageFetch.Waiter
     ) -> DataRequest {
         if let request = fetches.withLock({ $0.join(key, waiter) }) { return request }
-        // The request is created outside the lock, because a session can be a user's subclass. Another thread may add a
-        // fetch first.
+        // The request is created outside the lock, because a session can be a user's subclass. Another thread may add the fetch
+        // first.
         let request = session.request(urlRequest, shouldAutomaticallyResume: false)
         let (joined, id) = fetches.withLock { fetches -> (DataRequest?, UInt64) in
             if let joined = fetches.join(key, waiter) { return (joined, 0) }

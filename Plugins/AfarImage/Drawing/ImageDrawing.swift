@@ -9,7 +9,7 @@ extension Image {
     /// Returns the image with each of its frames redrawn, or the unchanged image if there isn't enough memory.
     ///
     /// - Parameters:
-    ///   - size: The size of the new image. If it's nil, the size is invalid and the image is returned unchanged.
+    ///   - size: The size of the new image. Nil means an invalid size, for which the image is returned unchanged.
     ///   - scale: The pixels per point; nil for the image's scale.
     ///   - draw: A closure that draws a frame.
     func drawn(
@@ -94,11 +94,12 @@ private struct RoundCorner {
         extent = Int(radius.rounded(.up))
     }
 
-    /// Returns the fraction of a pixel outside the circle, from 0 to 1. It's computed as the average over narrow columns of the pixel.
+    /// Returns the fraction of a pixel that is outside the circle, from 0 to 1. The fraction is the average over narrow columns
+    /// of the pixel.
     func outside(_ x: Int, _ y: Int) -> CGFloat {
         guard x < extent, y < extent else { return 0 }
         let (left, top) = (CGFloat(x), CGFloat(y))
-        // The pixel's farthest and nearest corner.
+        // Tests the corner farthest from the center, then the nearest one.
         if hypot(radius - left, radius - top) <= radius { return 0 }
         if left + 1 <= radius, top + 1 <= radius, hypot(radius - left - 1, radius - top - 1) >= radius { return 1 }
         let parts = (0..<Self.columns).map { column in
@@ -187,7 +188,7 @@ private struct RunningMeans {
 // MARK: - Compositing
 
 extension Image {
-    /// Returns the image with another drawn over it (Porter and Duff's "over" operator).
+    /// Returns the image with another image drawn over it (Porter and Duff's "over" operator).
     ///
     /// - Parameters:
     ///   - overlay: The image to draw, pixel for pixel, on all frames. If it's an animation, its first frame is used.

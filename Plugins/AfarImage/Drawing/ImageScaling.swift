@@ -12,7 +12,8 @@ extension Image {
         drawn(in: PixelSize(size, scale: scale ?? self.scale), scale: scale) { try $0.scaled(to: $1) }
     }
 
-    /// Returns the image scaled to fit a size with its proportions, centered on a transparent background.
+    /// Returns the image scaled to fit within a size. The image keeps its proportions and is centered on a transparent
+    /// background.
     ///
     /// - Parameters:
     ///   - size: The size in points. If it's invalid, the image is returned unchanged.
@@ -28,7 +29,7 @@ extension Image {
         }
     }
 
-    /// Returns the image scaled to fill a size with its proportions, and cropped around its center.
+    /// Returns the image scaled to fill a size. The image keeps its proportions and is cropped around its center.
     ///
     /// - Parameters:
     ///   - size: The size in points. If it's invalid, the image is returned unchanged.
@@ -84,7 +85,7 @@ extension PixelBuffer {
         return try lowered.resampled(from: between, to: size)
     }
 
-    /// Returns the rows or columns of a part, with the adjacent rows or columns that the filter uses.
+    /// Returns the rows or columns that the filter needs for a part: those of the part and some adjacent ones.
     private static func needed(_ start: Double, _ length: Double, of all: Int, for count: Int) -> Range<Int> {
         let reach = 3 * min(max(length / Double(count), 1), maximumRatio) + 1
         let lower = max(0, Int(start - reach))
@@ -141,8 +142,8 @@ extension PixelBuffer {
 
 /// Pixels that pixman reads or draws on. Valid only within the closure that receives them.
 struct PixmanImage {
-    // pixman has fast code for ARGB numbers. On little-endian machines, these numbers differ from the bytes in memory (red, green,
-    // blue, alpha) only in the order of red and blue. The order doesn't matter.
+    // pixman has fast code for ARGB numbers. On little-endian machines, these numbers differ from the bytes in memory (red,
+    // green, blue, alpha) only in the order of red and blue, which doesn't affect drawing.
     private static let format = PIXMAN_a8r8g8b8
 
     let image: OpaquePointer
@@ -159,7 +160,7 @@ struct PixmanImage {
         return try body(PixmanImage(image: image))
     }
 
-    /// Draws an image on this image. Parts outside are clipped.
+    /// Draws an image on this image. Parts outside this image are clipped.
     ///
     /// - Parameters:
     ///   - source: The image to draw.
@@ -174,8 +175,8 @@ struct PixmanImage {
 
     /// Sets how a part of the image is scaled when it's drawn.
     ///
-    /// Each resulting pixel is a sum weighted by a Lanczos kernel with three lobes. When scaling down, the kernel is widened by the
-    /// ratio and covers all source pixels. When scaling up, it covers the adjacent pixels.
+    /// Each resulting pixel is a weighted sum of source pixels. The weights are a Lanczos kernel with three lobes. When scaling
+    /// down, the kernel is widened by the ratio and covers all source pixels. When scaling up, it covers the adjacent pixels.
     ///
     /// - Parameters:
     ///   - ratioX: The number of source columns per resulting column.
@@ -206,7 +207,7 @@ struct PixmanImage {
             ? (PIXMAN_KERNEL_IMPULSE, PIXMAN_KERNEL_LANCZOS3) : (PIXMAN_KERNEL_LANCZOS3, PIXMAN_KERNEL_IMPULSE)
     }
 
-    /// The binary logarithm of the number of positions between two pixels. A wide filter needs fewer.
+    /// The binary logarithm of the number of filter positions between two pixels. A wider filter needs fewer positions.
     private static func subsampleBits(_ ratio: Double) -> Int32 { ratio < 4 ? 8 : ratio < 16 ? 6 : ratio < 64 ? 4 : 2 }
 
     /// Returns a number in pixman's fixed-point format, with 16 integer and 16 fraction bits.

@@ -5,7 +5,7 @@ public import Foundation
 
 /// A decoder for JPEG (ITU-T T.81) that uses TurboJPEG. It supports baseline and progressive JPEG in gray, YCbCr, RGB, CMYK and YCCK.
 public struct JPEGDecoder: ImageDecoder {
-    /// The maximum number of scans for an image with the maximum number of pixels.
+    /// The maximum number of scans (passes over the image) for an image with the maximum number of pixels.
     private static let scansOfLargest = 32
 
     /// Creates a decoder.
@@ -20,7 +20,7 @@ public struct JPEGDecoder: ImageDecoder {
     /// Decodes an image and applies its Exif orientation. With a target size, the image is decoded at a half, a quarter or an eighth
     /// of its size if possible. This saves most of the decoding time and memory.
     ///
-    /// Decoding fails if TurboJPEG reports a warning, because missing parts would be gray.
+    /// Decoding fails if TurboJPEG reports a warning. Without this rule, missing parts of an image would be gray.
     ///
     /// - Throws: ``ImageError``.
     public func decode(_ data: Data, options: ImageDecodingOptions) throws -> Image {
@@ -47,7 +47,7 @@ public struct JPEGDecoder: ImageDecoder {
 
     private func check(_ frame: JPEGSource.Frame, scans: Int, _ limits: ImageLimits) throws {
         try limits.check(width: frame.width, height: frame.height, of: .jpeg)
-        // Even a scan of a few bytes is a pass over the entire image.
+        // Even a scan of a few bytes requires a pass over the entire image.
         let (most, overflow) = limits.maximumPixels.multipliedReportingOverflow(by: Self.scansOfLargest)
         guard !overflow, scans > 1, frame.width * frame.height > most / scans else { return }
         throw ImageError(
@@ -134,8 +134,8 @@ struct JPEGSource {
                 Int32(width), Int32(width * 4), Int32(height), format, flags | TJFLAG_LIMITSCANS)
         }
         if decompress(TJFLAG_STOPONWARNING) == 0 { return }
-        // Extraneous bytes before the end, which some cameras write, are harmless. In a file with restart markers, a restart marker
-        // can be missing before the end marker.
+        // Extraneous bytes before the end, which some cameras write, are harmless. In a file with restart markers, the bytes
+        // can mean that a marker is missing.
         guard !hasRestarts, reason.hasSuffix("extraneous bytes before marker 0xd9"),
             decompress(0) == 0 || tjGetErrorCode(decompressor) == TJERR_WARNING.rawValue
         else { throw error }
@@ -165,7 +165,7 @@ struct JPEGHeader {
     private(set) var orientation = Orientation.up
     /// Whether the image has an Adobe marker. If so, CMYK values are stored inverted.
     private(set) var isAdobe = false
-    /// The number of passes in which the image is stored.
+    /// The number of scans, which are the passes in which the image is stored.
     private(set) var scans = 0
     /// Whether restart markers divide the data of scans.
     private(set) var hasRestarts = false
@@ -216,7 +216,7 @@ struct JPEGHeader {
 
 // MARK: - Encoding
 
-/// An encoder for JPEG that uses TurboJPEG. It writes the first frame of an animation.
+/// An encoder for JPEG that uses TurboJPEG. For an animation, it writes only the first frame.
 public struct JPEGEncoder: ImageEncoder {
     /// The quality, from 0 to 100.
     public let quality: Int
@@ -228,7 +228,7 @@ public struct JPEGEncoder: ImageEncoder {
     /// Creates an encoder.
     ///
     /// - Parameters:
-    ///   - quality: The quality, from 0 to 100. The default is 85. From 90, colors are stored at full resolution.
+    ///   - quality: The quality, from 0 to 100. The default is 85. At 90 and above, colors are stored at full resolution.
     ///   - background: The background color behind transparent pixels, which JPEG doesn't support. The default is white.
     ///   - isProgressive: Whether the image appears in passes while it's loaded. The default is false.
     public init(quality: Int = 85, background: Image.Pixel = .white, isProgressive: Bool = false) {

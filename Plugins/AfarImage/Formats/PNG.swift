@@ -1,7 +1,7 @@
 import CSpng
 public import Foundation
 
-/// A decoder for PNG (ISO/IEC 15948) that uses libspng. It returns the default image of an animation.
+/// A decoder for PNG (ISO/IEC 15948) that uses libspng. For an animation, it returns the default image.
 public struct PNGDecoder: ImageDecoder {
     private static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
     // The limits on chunks without pixels: color profiles, text, Exif data.
@@ -74,7 +74,7 @@ public struct PNGDecoder: ImageDecoder {
     }
 }
 
-/// An encoder for PNG that uses libspng. The compression is lossless. It writes the first frame of an animation.
+/// An encoder for PNG that uses libspng. The compression is lossless. For an animation, only the first frame is written.
 public struct PNGEncoder: ImageEncoder {
     /// The compression level of zlib, from 0 to 9.
     public let compressionLevel: Int

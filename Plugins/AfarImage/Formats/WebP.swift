@@ -43,7 +43,7 @@ public struct WebPDecoder: ImageDecoder {
         var features = WebPBitstreamFeatures()
         try Self.check(WebPGetFeatures(bytes.assumingMemoryBound(to: UInt8.self).baseAddress, bytes.count, &features))
         let reader = ByteReader(bytes: bytes, isLittleEndian: true)
-        // The length in the container, which excludes its first eight bytes.
+        // The container's length, which excludes the first eight bytes.
         guard let length = reader.uint32(at: 4), Int(length) <= bytes.count - 8 else {
             throw ImageError.truncated(.webP, "its header specifies more bytes")
         }

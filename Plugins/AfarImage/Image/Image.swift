@@ -11,7 +11,8 @@ public struct Image: Sendable {
 
     /// The number of pixels per point of ``size``. The default is 1.
     public let scale: CGFloat
-    /// The frames of an animation. The first frame is the image itself. Empty for a still image.
+    /// The frames of an animation, or an empty array for a still image. The first frame has the same pixels as the image
+    /// itself.
     public let frames: [Frame]
     /// The number of times that an animation is played. 0 repeats it indefinitely.
     public let loopCount: Int

@@ -14,7 +14,7 @@ final class PixelBuffer: @unchecked Sendable {
     /// - Parameters:
     ///   - width: The width, from 1 to ``Image/maximumDimension``.
     ///   - height: The height, from 1 to ``Image/maximumDimension``.
-    ///   - isOpaque: Whether every pixel is known to become opaque.
+    ///   - isOpaque: Whether every pixel is known to be opaque after `fill`.
     ///   - fill: A closure that writes the pixels, which are initially transparent black.
     /// - Throws: An error of the closure, or an ``ImageError`` if there isn't enough memory.
     convenience init(
@@ -172,7 +172,8 @@ struct PixelSize: Hashable {
         return Int(length)
     }
 
-    /// Returns the smallest size with the same proportions that is at least as wide and as tall as a target, up to this size.
+    /// Returns the smallest size with this size's proportions that is at least as wide and as tall as a target. The result
+    /// never exceeds this size.
     ///
     /// - Parameters:
     ///   - target: The target in pixels; nil for this size.

@@ -81,7 +81,7 @@ enum CacheDirectory {
     ///
     /// - Parameters:
     ///   - option: The option or command that names the folder, for error messages.
-    ///   - mustExist: Whether a missing cache is an error. Otherwise, it's created.
+    ///   - mustExist: Whether a missing cache is an error. If this is false, a missing cache is created.
     static func open(_ path: String, option: String, mustExist: Bool = false) throws -> DiskCacheStore {
         let directory = URL(filePath: path)
         let database = directory.appending(path: "responses.sqlite").path

@@ -97,7 +97,7 @@ struct DownloadRunner {
     private struct Outcome {
         /// The path of the completed file.
         var path: Result<String, Failure>
-        /// The partial download for a later run, if any.
+        /// The partial download that a later run of the tool can resume, if any.
         var resumeData: ResumeData?
     }
 
@@ -205,7 +205,8 @@ struct DownloadTarget {
         path ?? directory + FileName.suggested(contentDisposition: contentDisposition, url: url)
     }
 
-    /// The path for a partial download. It doesn't depend on the server's file name, so every run finds it.
+    /// The path for a partial download. The path doesn't depend on the server's file name, so later runs of the tool find the
+    /// partial download.
     var partPath: String { path(contentDisposition: nil) + ".part" }
 
     var options: DownloadRequest.Options { isForced ? .removePreviousFile : [] }

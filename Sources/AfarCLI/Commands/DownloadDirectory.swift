@@ -11,7 +11,7 @@ import Foundation
 protocol DownloadDirectory: Sendable {
     /// Removes leftover files after the download.
     ///
-    /// - Parameter part: The partial download to keep for a later run; nil to keep nothing.
+    /// - Parameter part: The partial download to keep for a later run of the tool; nil to keep nothing.
     func cleanUp(keeping part: ResumeData?)
 }
 
@@ -39,7 +39,7 @@ struct TemporaryDownloadDirectory: DownloadDirectory {
 
 // MARK: - Several runs
 
-/// The directory of a resumable download: `NAME.part` next to the destination, where the next run finds it.
+/// The directory of a resumable download: `NAME.part` next to the destination, where the next run of the tool finds it.
 ///
 /// It contains the partial file and, once the response head has arrived, a record of the data needed to resume. The length
 /// of the partial file is the number of received bytes, so the tool can be killed at any moment. A directory that another
@@ -111,7 +111,7 @@ final class ResumableDownloadDirectory: DownloadDirectory {
 
     /// Returns the partial download of an earlier run, if this run can resume it.
     ///
-    /// - Throws: A ``Failure`` if it belongs to another request or a newer version of the tool.
+    /// - Throws: A ``Failure`` if the partial download belongs to another request or to a newer version of the tool.
     private static func read(
         in directory: PrivateDirectory, reachedBy location: String, path: String, for request: URLRequest
     ) throws -> ResumeData? {
@@ -157,8 +157,8 @@ final class ResumableDownloadDirectory: DownloadDirectory {
 
     private static func isTemporaryDirectory(_ name: String) -> Bool { name.hasPrefix(TemporaryFile.directoryPrefix) }
 
-    /// Removes the files of other responses, such as redirects, and of runs that were killed before they became resumable.
-    /// Keeps files that the tool didn't create.
+    /// Removes the files of other responses, such as redirects, and of earlier runs that were killed before their downloads
+    /// became resumable. Keeps files that the tool didn't create.
     private static func removeStaleFiles(in directory: PrivateDirectory, keeping data: ResumeData?) {
         let partDirectory = data.flatMap { lastNames(of: $0.path).first }
         for name in directory.names where isTemporaryDirectory(name) && name != partDirectory {

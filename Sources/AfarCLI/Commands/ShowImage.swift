@@ -104,7 +104,7 @@ struct ImageSize: ExpressibleByArgument, Equatable {
     /// The target size for a decoder.
     var target: CGSize { CGSize(width: CGFloat(width), height: CGFloat(height)) }
 
-    /// Returns the largest size that fits this size and keeps an image's proportions.
+    /// Returns the largest size that fits within this size and keeps an image's proportions.
     ///
     /// - Parameters:
     ///   - ownWidth: The image's width in pixels.

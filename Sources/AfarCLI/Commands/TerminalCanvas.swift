@@ -80,7 +80,7 @@ enum TerminalQuery {
     /// Whether the terminal reports sixel support; false if the input or the output isn't a terminal.
     static var hasSixels: Bool {
         guard isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1 else { return false }
-        // The system would stop a background process.
+        // A background process would be stopped by the calls below.
         guard tcgetpgrp(STDIN_FILENO) == getpgrp() else { return false }
         var before = termios()
         guard tcgetattr(STDIN_FILENO, &before) == 0 else { return false }

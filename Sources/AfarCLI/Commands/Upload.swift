@@ -215,7 +215,7 @@ struct ByteStream {
         return max(0, Int64(status.st_size) - Int64(lseek(descriptor, 0, SEEK_CUR)))
     }
 
-    /// The bytes as they arrive. Reads block a dispatch queue instead of a task, and canceled tasks don't wait for them.
+    /// The bytes as they arrive. Reads block a dispatch queue instead of a task, and canceled tasks don't wait for reads.
     var chunks: AsyncThrowingStream<Data, any Error> {
         let queue = DispatchQueue(label: "afar.input")
         return AsyncThrowingStream { [descriptor] in
@@ -291,7 +291,7 @@ struct FormPart: Equatable {
             name: fileName ?? URL(filePath: path).lastPathComponent)
     }
 
-    /// Removes and returns the first word, which is quoted or ends at the next semicolon.
+    /// Removes and returns the first element, which is in quotes or ends at the next semicolon.
     private static func word(_ rest: inout Substring, of text: String) throws -> String {
         guard rest.hasPrefix("\"") else {
             let word = rest.prefix { $0 != ";" }

@@ -1,7 +1,7 @@
 import AfarCore
 import Foundation
 
-/// Checks, quotes and indents JSON text (RFC 8259). Preserves the order of members, and numbers and escapes as written.
+/// Checks, quotes and indents JSON text (RFC 8259). Preserves the order of members and the spelling of numbers and escapes.
 enum JSONText {
     /// The maximum nesting depth. Indenting deeper text isn't useful.
     static let depthLimit = 200

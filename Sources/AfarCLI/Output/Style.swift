@@ -54,7 +54,7 @@ struct ColorOptions: ParsableArguments {
 enum ColorChoice: String, CaseIterable, ExpressibleByArgument {
     /// On a terminal, unless NO_COLOR is set.
     case auto
-    /// Wherever the output goes.
+    /// Even if the output isn't a terminal.
     case always
     case never
 }

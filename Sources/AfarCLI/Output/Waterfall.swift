@@ -52,7 +52,7 @@ struct Waterfall {
         return phases + [line("Total", amount, used: amount.count, Quantity.milliseconds(total))]
     }
 
-    /// Returns the other measurements: the connection, and the bytes sent and received.
+    /// Returns the measurements that aren't phases: the connection, and the bytes sent and received.
     private func facts(_ metrics: TransactionMetrics, isSecure: Bool) -> [String] {
         var facts: [(String, String)] = []
         if let connection = ConnectionSummary(metrics, isSecure: isSecure).connection {

@@ -50,8 +50,8 @@ struct NetworkOptions: ParsableArguments {
             "Send TCP keep-alive probes when a connection has been idle for this time.", valueName: "seconds"))
     var keepaliveTime: Int?
 
-    /// - Parameter readsEnvironment: Whether to read proxies from the environment. It must be true for a transport that doesn't
-    ///   read them itself.
+    /// - Parameter readsEnvironment: Whether to read proxies from the environment. Pass true for a transport that doesn't read
+    ///   the environment itself.
     func settings(readsEnvironment: Bool) throws -> NetworkSettings? {
         var settings = readsEnvironment ? NetworkSettings.environment : NetworkSettings()
         do {

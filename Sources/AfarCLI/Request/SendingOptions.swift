@@ -133,7 +133,7 @@ struct Retries {
         limit > 0 ? RetryPolicy(retryLimit: limit, jitter: .full, maximumRetryAfter: 300) : nil
     }
 
-    /// Makes temporary error statuses fail the request while retries remain. Only failures are retried.
+    /// Makes temporary error statuses fail the request while retries remain, because only failed requests are retried.
     func apply(to request: DataRequest) {
         guard let policy else { return }
         request.validate { [weak request, limit] urlRequest, response, _ in

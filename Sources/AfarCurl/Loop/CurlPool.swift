@@ -179,7 +179,7 @@ final class CurlPool {
     /// Records that a request uses a connection.
     ///
     /// - Parameters:
-    ///   - isShared: Whether other requests can use it at the same time.
+    ///   - isShared: Whether other requests can use the connection at the same time.
     ///   - tls: The connection's TLS; nil without TLS.
     func didAcquire(_ socket: Int32, by transfer: Transfer, isShared: Bool, tls: TLSConnection?) {
         connections.take(socket, by: ObjectIdentifier(transfer), isShared: isShared, tls: tls)

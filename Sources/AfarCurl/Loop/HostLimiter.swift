@@ -78,7 +78,8 @@ struct HostLimiter<Waiter: AnyObject> {
         ready.append(host)
     }
 
-    /// Removes an unused host if there are many hosts. A few are kept, because the next request often goes to the same host.
+    /// Removes an unused host if there are many hosts. If there are few hosts, unused ones are kept, because the next request
+    /// often goes to the same host.
     private mutating func discardIfUnused(_ host: Host) {
         if hosts.count > 64, !host.isUsed, hosts[host.name] === host { hosts[host.name] = nil }
     }

@@ -15,13 +15,14 @@ struct ConnectionRoute {
         fileprivate var tcpKeepAlive: NetworkSettings.TCPKeepAlive?
     }
 
-    /// Distinguishes connections of different routes; nil if libcurl already does so for this route.
+    /// The properties that distinguish this route's connections; nil if libcurl itself distinguishes them from other
+    /// connections.
     let identity: Identity?
     private let settings: NetworkSettings
     let proxy: Proxy?
-    /// In libcurl's format, which libcurl doesn't copy; nil without entries.
+    /// The entries of `connectTo` in libcurl's format; nil without entries. libcurl doesn't copy this list.
     private let connectTo: StringList?
-    /// The fields for a proxy that opens a tunnel, which libcurl doesn't copy; nil without fields.
+    /// The fields for a proxy that opens a tunnel; nil without fields. libcurl doesn't copy this list.
     let proxyFields: StringList?
     private let minimumTLSVersion: ExchangeOptions.TLSVersion
 

@@ -33,7 +33,7 @@ struct CurlOptions {
     /// Sets the options that are the same for every transfer.
     func setRules() throws(Fault) {
         try set(CURLOPT_NOSIGNAL, 1)
-        // Otherwise, canceling a lookup blocks the loop until the lookup's thread has ended.
+        // Without this, canceling a lookup blocks the loop until the lookup's thread has ended.
         try set(CURLOPT_QUICK_EXIT, 1)
         try set(CURLOPT_NOPROGRESS, 1)
         try set(CURLOPT_FOLLOWLOCATION, 0)
@@ -42,7 +42,7 @@ struct CurlOptions {
         try set(CURLOPT_PROTOCOLS_STR, "http,https")
         try set(CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
         try set(CURLOPT_PROXY, "")
-        // Otherwise, the environment variable `no_proxy` applies to any proxy.
+        // Without this, the environment variable `no_proxy` applies to any proxy.
         try set(CURLOPT_NOPROXY, "")
         try set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
         try set(CURLOPT_HTTP09_ALLOWED, 0)

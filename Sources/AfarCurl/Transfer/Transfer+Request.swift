@@ -191,8 +191,8 @@ extension Transfer {
         return true
     }
 
-    /// Prepares to send the request again without its expectation. libcurl itself keeps an `Expect` field that the caller has
-    /// set, and doesn't always rewind the body.
+    /// Prepares to send the request again without its `Expect` field. libcurl itself keeps this field if the caller has set it,
+    /// and doesn't always rewind the body.
     private func dropExpectation() -> Bool {
         guard let handle = attempt.handle, feed.map({ $0.byteCount == 0 || $0.seek(to: 0) }) ?? true else {
             state.fail(

@@ -20,7 +20,8 @@ extension Transfer {
 
     // MARK: Heads
 
-    /// Receives lines of heads or trailers. Each call passes one line. Lines that libcurl read during a pause arrive together.
+    /// Receives lines of heads or trailers. A call usually passes one line. Lines that libcurl read during a pause arrive in a
+    /// single call.
     func receive(lines: UnsafeRawBufferPointer) throws(Fault) {
         connectionEstablished()
         state.noteActivity(of: lines.count, at: loop.now)
@@ -52,7 +53,8 @@ extension Transfer {
         }
     }
 
-    /// Whether an `Expect` field is sent. libcurl sends a request with an expectation again after a 417, even if it has no body.
+    /// Whether an `Expect` field is sent. After a 417, libcurl sends a request with this field again, even if the request has
+    /// no body.
     private var hasExpectation: Bool {
         exchange.request.headerFields.contains(.expect) || exchange.options.defaultFields.fields.contains(.expect)
     }

@@ -39,7 +39,7 @@ final class Transfer: LoopExchange, @unchecked Sendable {
         var ending: TLSEnding?
     }
 
-    /// The response to the request. If libcurl sends the request again, a new value replaces it.
+    /// The response to the request. If libcurl sends the request again, a new value replaces this one.
     struct Response: ~Copyable {
         var parser: ResponseParser
         var head: ResponseHead?

@@ -36,8 +36,8 @@ final class SocketStream: ByteStream {
     @exclusivity(unchecked) private var isWritable = true
     /// Whether the peer has closed its side, or the connection is broken.
     @exclusivity(unchecked) private(set) var hasHungUp = false
-    /// The first error, except EPIPE (the peer has closed its side). Later reads also fail with an error of a write: the
-    /// operating system reports it only once, and reads would then appear to reach the end.
+    /// The first error, except EPIPE (the peer has closed its side). If a write has failed, later reads fail with the same
+    /// error. The operating system reports an error only once, so these reads would otherwise appear to reach the end.
     @exclusivity(unchecked) private var fault: Fault?
     /// Whether reading has failed.
     @exclusivity(unchecked) private var isBroken = false

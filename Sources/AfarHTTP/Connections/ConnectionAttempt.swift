@@ -27,7 +27,7 @@ final class ConnectionAttempt: @unchecked Sendable {
     /// A step after the socket is connected.
     private enum Step {
         case proxyTLS(host: String)
-        /// Looks up the host, because the SOCKS proxy needs its address.
+        /// Looks up the host, because the SOCKS proxy needs the host's address.
         case hostLookup
         case socks
         case tunnel
@@ -51,7 +51,7 @@ final class ConnectionAttempt: @unchecked Sendable {
     /// The host's addresses that haven't been tried through the SOCKS proxy yet.
     private var hostAddresses: ArraySlice<SocketAddress> = []
     private var steps: ArraySlice<Step> = []
-    /// The negotiation of the current step, if it is one.
+    /// The negotiation with the proxy, if the current step is a negotiation.
     private var negotiation: (any ProxyNegotiation)?
     /// The last address that was tried.
     private(set) var address: SocketAddress?

@@ -74,7 +74,8 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
 
     private func hasRoom(_ host: Host) -> Bool { host.idle.count + host.inUse + host.opening < limitPerHost }
 
-    /// Counts another connection, if one can be opened. Returns whether it was counted.
+    /// Counts another connection as being opened, if a waiter needs it and the limit permits it. Returns whether it was
+    /// counted.
     private func open(_ host: Host) -> Bool {
         guard host.opening < host.waiting.count, hasRoom(host) else { return false }
         host.opening += 1
@@ -99,15 +100,15 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
     /// Whether there are waiters for which no connection is being opened.
     func hasUnservedWaiters(_ key: Key) -> Bool { hosts[key].map { $0.opening < $0.waiting.count } ?? false }
 
-    /// Counts another connection to a host, if one can be opened. Returns whether it was counted. Call this method when a slot
-    /// becomes free.
+    /// Counts another connection to a host as being opened, if a waiter needs it and the limit permits it. Returns whether it
+    /// was counted. Call this method when a slot becomes free.
     func openNext(_ key: Key) -> Bool { hosts[key].map { open($0) } ?? false }
 
     // MARK: Connections
 
     /// Makes a connection available after it has been opened or its exchange has ended.
     ///
-    /// - Returns: The waiter that uses the connection now; nil if it is idle.
+    /// - Returns: The waiter that uses the connection now; nil if the connection is idle.
     func available(
         _ connection: Connection, key: Key, isFresh: Bool, idleUntil deadline: UInt64
     ) -> Waiter? {
@@ -178,7 +179,7 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
         return takeIdle { $0.deadline <= now }
     }
 
-    /// Removes and returns the least recently used idle connection, if there are more than the limit.
+    /// Removes and returns the least recently used idle connection, if the number of idle connections exceeds the limit.
     func takeSurplus() -> Connection? { idleCount > idleLimit ? takeOldest() : nil }
 
     /// Removes and returns the least recently used idle connection.
@@ -208,7 +209,8 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
         return taken
     }
 
-    /// Removes an unused host if there are many hosts. A few are kept, because the next request often goes to the same host.
+    /// Removes an unused host if there are many hosts. If there are few hosts, unused ones are kept, because the next request
+    /// often goes to the same host.
     private func discardIfUnused(_ key: Key, _ host: Host) {
         if hosts.count > 64, host.isUnused { hosts[key] = nil }
     }

@@ -14,7 +14,7 @@ struct ConnectionTimes {
 
 /// An open connection, which carries one exchange at a time. It belongs to the thread of its engine's loop.
 final class HTTPConnection: LoopSocket {
-    /// The maximum number of bytes that are sent, or read, in one turn.
+    /// The maximum number of bytes that are sent, or read, in one turn of the loop.
     private static let turnLimit = 256 * 1024
 
     let key: ConnectionKey
@@ -40,7 +40,7 @@ final class HTTPConnection: LoopSocket {
     @exclusivity(unchecked) private var isQueued = false
     /// Bytes that were read, but that the exchange hasn't consumed yet.
     @exclusivity(unchecked) private var unread: [UInt8] = []
-    /// Why sending failed. The bytes that the server has already sent are read first.
+    /// Why sending failed. Before this failure is reported, the bytes that the server has already sent are read.
     @exclusivity(unchecked) private var sendFault: Fault?
     let address: SocketAddress
     private(set) lazy var remote = address.numbers

@@ -17,7 +17,7 @@ private struct Dialogue {
 
     mutating func send(_ bytes: [UInt8]) { (unsent, received) = (bytes, []) }
 
-    /// Sends the remaining bytes, then reads a number of bytes. Returns whether all of them have arrived.
+    /// Sends the remaining bytes, then reads a number of bytes. Returns whether that number of bytes has arrived.
     mutating func receive(_ count: Int, on stream: any ByteStream) throws(Fault) -> Bool {
         while !unsent.isEmpty {
             guard let sent = try Self.count(unsent.withUnsafeBytes { stream.write($0) }) else { return false }

@@ -216,8 +216,8 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         completions.add(completion, with: .success(response))
     }
 
-    /// Ends the evaluations for an exchange that has its response. If other exchanges are waiting for an evaluation, it starts
-    /// again for one of them.
+    /// Ends the evaluations for an exchange that has its response. If other exchanges wait for the same evaluation, a new one
+    /// starts for one of these exchanges.
     private func endEvaluations(for exchange: HTTPExchange) {
         guard exchange.key.isEvaluated else { return }
         for attempt in attempts where attempt.key == exchange.key { attempt.withdraw(exchange) }

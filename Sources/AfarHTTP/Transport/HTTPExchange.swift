@@ -9,7 +9,7 @@ final class HTTPExchange: LoopExchange, @unchecked Sendable {
     // Sendable because only one thread uses it at a time: the caller's, then the loop's.
 
     /// The state of sending the request over one connection, and of its response. If the request is sent again, a new value
-    /// replaces it.
+    /// replaces this state.
     struct Sending: ~Copyable {
         var parser: ResponseParser
         var output: RequestOutput
@@ -182,7 +182,7 @@ final class HTTPExchange: LoopExchange, @unchecked Sendable {
     // MARK: Sending again
 
     /// Whether the request can be sent again over a new connection. This requires a reused connection over which no byte of the
-    /// response has arrived. In addition, no byte of the request must have been sent, or the method must be idempotent (RFC 9110,
+    /// response has arrived. In addition, either no byte of the request has been sent, or the method is idempotent (RFC 9110,
     /// section 9.2.2).
     var canBeResent: Bool {
         guard sending.wasReused, sendCount <= 1, !sending.parser.hasReceivedBytes else { return false }

@@ -123,7 +123,7 @@ extension Exchange {
         return try RequestHead(request, defaultFields: defaults.fields, target: .absolute, body: framing)
     }
 
-    /// Default fields with an added `Accept` field. Some servers reject requests without one, so most clients send it.
+    /// Default fields with an added `Accept` field. Some servers reject requests without this field, so most clients send it.
     private final class DefaultFieldsWithAccept: Sendable {
         let fields: HTTPFields
 

@@ -40,7 +40,7 @@ public struct InvalidJSON: LocalizedError, CustomNSError, Sendable, Hashable {
     /// 3840, `CocoaError.Code.propertyListReadCorrupt`.
     public var errorCode: Int { CocoaError.Code.propertyListReadCorrupt.rawValue }
 
-    /// The description, and the byte offset for the key `NSJSONSerializationErrorIndex`.
+    /// A dictionary that contains the description and, under the key `NSJSONSerializationErrorIndex`, the byte offset.
     public var errorUserInfo: [String: Any] {
         let text = errorDescription ?? problem
         return [
@@ -52,7 +52,7 @@ public struct InvalidJSON: LocalizedError, CustomNSError, Sendable, Hashable {
 
 // MARK: - Location
 
-/// A position in a JSON text. For a value that can't be decoded, it is the `underlyingError` of the `DecodingError`.
+/// A position in a JSON text. If a value can't be decoded, its position is the `underlyingError` of the `DecodingError`.
 public struct JSONLocation: Error, Hashable, Sendable, CustomStringConvertible {
     /// The line number. The first line is 1.
     public private(set) var line = 1

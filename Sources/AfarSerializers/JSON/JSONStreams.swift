@@ -4,8 +4,8 @@ public import Foundation
 /// A parser that decodes a value from each line of a streamed response: newline-delimited JSON, also called JSON Lines.
 ///
 /// Lines end with LF or CR LF. The last line doesn't need a line ending. The parser skips lines that contain only white space,
-/// and a byte-order mark at the beginning of the body. A line that can't be decoded results in a failure with a
-/// ``JSONStreamError``. Parsing then continues with the next line.
+/// and a byte-order mark at the beginning of the body. For a line that can't be decoded, the parser returns a failure with a
+/// ``JSONStreamError``. It then continues with the next line.
 public struct JSONLinesParser<T: Decodable & Sendable>: DataStreamParser {
     /// The decoder to use.
     public let decoder: any DataDecoder
@@ -18,7 +18,7 @@ public struct JSONLinesParser<T: Decodable & Sendable>: DataStreamParser {
     ///
     /// - Parameters:
     ///   - decoder: The decoder to use. The default is a `JSONDecoder`.
-    ///   - maximumLineLength: The maximum length of a line in bytes. Longer lines are discarded and result in
+    ///   - maximumLineLength: The maximum length of a line in bytes. A longer line is discarded and reported as
     ///     ``JSONStreamError/Reason/tooLong(limit:)``. The default is 1 MiB.
     public init(
         decoder: any DataDecoder = JSONDecoder(),
@@ -36,7 +36,7 @@ public struct JSONLinesParser<T: Decodable & Sendable>: DataStreamParser {
         lines.split(chunk).compactMap { decode($0) }
     }
 
-    /// Returns the value of the last line, if it isn't terminated.
+    /// Returns the value of the last line if no line ending follows it.
     public mutating func finish() -> [Result<T, AFError>] {
         lines.finish().flatMap { decode($0) }.map { [$0] } ?? []
     }
@@ -95,7 +95,7 @@ struct LineSplitter: Sendable {
         return lines
     }
 
-    /// Returns the last line, if it isn't terminated.
+    /// Returns the last line if no line ending follows it.
     mutating func finish() -> Line? { partial.isEmpty ? nil : takeLine() }
 
     private mutating func add(_ bytes: Data, to lines: inout [Line]) {
@@ -130,8 +130,8 @@ extension Data {
 /// Each value begins with a record separator (RS, U+001E) and ends with a line feed. A byte-order mark before the first
 /// separator is skipped.
 ///
-/// A value is returned as soon as its line feed arrives. A value that is incomplete or can't be decoded results in a
-/// failure with a ``JSONStreamError``. Parsing then continues after the next separator.
+/// A value is returned as soon as its line feed arrives. For a value that is incomplete or can't be decoded, the parser returns
+/// a failure with a ``JSONStreamError``. It then continues after the next separator.
 public struct JSONTextSequenceParser<T: Decodable & Sendable>: DataStreamParser {
     /// The decoder to use.
     public let decoder: any DataDecoder
@@ -155,7 +155,7 @@ public struct JSONTextSequenceParser<T: Decodable & Sendable>: DataStreamParser 
     ///
     /// - Parameters:
     ///   - decoder: The decoder to use. The default is a `JSONDecoder`.
-    ///   - maximumLength: The maximum length of a value in bytes. Longer values are discarded and result in
+    ///   - maximumLength: The maximum length of a value in bytes. A longer value is discarded and reported as
     ///     ``JSONStreamError/Reason/tooLong(limit:)``. The default is 1 MiB.
     public init(
         decoder: any DataDecoder = JSONDecoder(),
@@ -239,7 +239,7 @@ extension DataStreamParser {
     }
 }
 
-/// The bytes of one value in a JSON text sequence, collected as they arrive. It detects when a value is complete but
+/// The bytes of one value in a JSON text sequence, collected as they arrive. This type detects when the value is complete but
 /// doesn't validate it.
 struct JSONRecord: Sendable {
     /// The record separator, which begins a record (RFC 7464, section 2.2).
@@ -284,7 +284,7 @@ struct JSONRecord: Sendable {
 
 /// An error that identifies an invalid value in a JSON stream. Later values can still be read.
 ///
-/// It is the `underlyingError` of ``AFError/responseSerializationFailed(reason:)``. The reason is
+/// This error is the `underlyingError` of an ``AFError/responseSerializationFailed(reason:)``. The reason of the `AFError` is
 /// ``AFError/ResponseSerializationFailureReason/decodingFailed(error:)`` for ``Reason/undecodable(_:)``, and otherwise
 /// ``AFError/ResponseSerializationFailureReason/customSerializationFailed(error:)``.
 public struct JSONStreamError: Error, Sendable {

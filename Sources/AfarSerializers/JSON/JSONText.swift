@@ -31,7 +31,7 @@ public enum JSONText {
     /// Returns the first problem in UTF-8 text that a parser has rejected. Returns `nil` if the text is valid JSON (RFC 8259)
     /// with at most 512 levels of nesting.
     ///
-    /// This is slow compared with parsing.
+    /// This method is slower than parsing.
     public static func fault(in text: Data) -> InvalidJSON? { JSONFaultFinder.fault(in: text) }
 
     /// Returns whether the text begins with two ASCII characters, as most JSON in UTF-8 does.
@@ -40,7 +40,7 @@ public enum JSONText {
         return (0x01..<0x80).contains(bytes[bytes.startIndex]) && (0x01..<0x80).contains(bytes[bytes.startIndex + 1])
     }
 
-    /// Returns Foundation's values.
+    /// Returns the text's value as a Foundation object.
     ///
     /// - Throws: ``TextDecodingError``, ``InvalidJSON`` or, if it is more specific, Foundation's error.
     static func object(with bytes: Data, options: JSONSerialization.ReadingOptions) throws -> Any {
@@ -58,7 +58,7 @@ public enum JSONText {
 
     /// Decodes a value.
     ///
-    /// - Throws: `DecodingError`. For invalid JSON, it is `dataCorrupted` with an underlying ``TextDecodingError`` or
+    /// - Throws: `DecodingError`. For invalid JSON, the error is `dataCorrupted` with an underlying ``TextDecodingError`` or
     ///   ``InvalidJSON``.
     static func decode<T: Decodable>(_ type: T.Type, from bytes: Data, with decoder: JSONDecoder) throws -> T {
         let text: Data
@@ -109,10 +109,10 @@ enum TrailingComma {
         #endif
     }()
 
-    /// Returns whether an otherwise valid UTF-8 text contains a trailing comma.
+    /// Returns whether a UTF-8 text contains a trailing comma. The text must be valid JSON except for such commas.
     static func isIn(_ text: Data) -> Bool {
         text.withUnsafeBytes { bytes in
-            // Most documents contain no candidate at all, not even inside a string.
+            // Most documents have no comma before a closing bracket, even in strings.
             hasCandidate(bytes) && hasOneOutsideStrings(bytes)
         }
     }

@@ -7,7 +7,8 @@ struct TracedDecoding<Value: Decodable>: Decodable {
 
     init(from decoder: any Decoder) throws { value = try Value(from: TracedDecoder(base: decoder)) }
 
-    /// Decodes text and returns the resulting `DecodingError`, or `nil` if decoding succeeds or fails with another error.
+    /// Decodes text and returns the resulting `DecodingError`, or `nil` if decoding succeeds or throws an error of another
+    /// type.
     static func error(in text: Data, _ decoder: JSONDecoder) -> DecodingError? {
         do {
             _ = try decoder.decode(Self.self, from: text)

@@ -27,7 +27,7 @@ enum PropertyListCheck {
 
     /// Returns the format that the first bytes indicate, or `nil` if they don't indicate any.
     ///
-    /// Throws an error if Foundation could detect another format. Only unusual data has this effect.
+    /// Throws an error if Foundation could detect another format. Only unusual data is ambiguous in this way.
     private static func format(
         of data: Data
     ) throws(PropertyListError) -> PropertyListSerialization.PropertyListFormat? {
@@ -68,9 +68,9 @@ struct XMLPropertyListCheck {
         }
     }
 
-    /// Returns the bytes in every way that Foundation could read them. Foundation's decoders differ from Afar's and can use
-    /// another encoding for the same name, so the check must cover both readings. Invalid bytes are rejected because
-    /// Foundation's number reader terminates the process on them.
+    /// Returns each text, in UTF-8, that Foundation could read from the data. Foundation's decoders differ from Afar's and can
+    /// use another encoding for the same name, so the check must cover both interpretations. Invalid bytes are rejected because
+    /// they make Foundation's number reader terminate the process.
     private static func readings(of data: Data, in encoding: TextEncoding) throws(PropertyListError) -> [[UInt8]] {
         guard encoding.kind != .replacement, encoding != .iso2022JP else {
             throw PropertyListError(.malformed("its encoding, \(encoding), could hide its content"))

@@ -18,13 +18,12 @@ import Foundation
 ///
 /// - Its task is canceled or the loop is exited. The connection is then closed.
 /// - The server responds with 204, which means that no more events will follow.
-/// - An error occurs that reconnecting can't fix. The error is thrown. Examples are other status codes or content
-///   types, a rejected certificate, a server that has never responded over HTTP, an invalid request and an event that
-///   is too large.
+/// - An error occurs that reconnecting can't fix. The error is thrown. Examples are an unexpected status code or content type,
+///   a rejected certificate, a server that has never responded over HTTP, an invalid request and an event that is too large.
 ///
-/// Events are read on demand. If the transport supports it, a slow loop therefore applies backpressure to the server.
-/// Each loop uses a separate connection. If a server sends nothing for longer than the request's idle timeout, the
-/// connection is considered lost.
+/// Events are read on demand. If the transport supports backpressure, a slow loop therefore slows the server down. Each loop
+/// uses a separate connection. If a server sends nothing for longer than the request's idle timeout, the connection is
+/// considered lost.
 public struct EventSource: AsyncSequence, Sendable {
     /// An event.
     public typealias Element = ServerSentEvent
@@ -166,7 +165,7 @@ extension AFError {
 extension EventSource {
     /// The rules for reconnecting.
     ///
-    /// After a connection with events, the delay is the server's `retry` value or, if it hasn't sent one, ``delay``. It
+    /// After a connection with events, the delay is the server's `retry` value or, if it hasn't sent one, ``delay``. The delay
     /// increases after each connection without an event, up to ``maximumDelay``.
     public struct Reconnection: Sendable {
         /// The initial delay, until the server sends another delay. The default is 3 seconds.
@@ -218,8 +217,8 @@ extension EventSource {
 
         /// The upper limit of delays, one year. It prevents overflow in calculations.
         private static let longest = Duration.seconds(31_536_000)
-        /// If the delay is zero, the value that is multiplied instead, because a multiple of zero would never cause a pause
-        /// between failed connections. It ensures a pause between failed connections.
+        /// The minimum value to multiply after a connection without an event. It ensures a pause between failed connections
+        /// even if the initial delay is zero.
         private static let shortestGrown = Duration.milliseconds(100)
     }
 }
@@ -245,8 +244,8 @@ extension Session {
     ///   - convertible: The URL.
     ///   - method: The HTTP method. The default is GET.
     ///   - headers: The headers to add to those of the session.
-    ///   - lastEventID: The ID of the last event received earlier, from which the server can resume. The default is an empty
-    ///     string, which means no ID.
+    ///   - lastEventID: The ID of the last event that was received earlier. The server can resume after this event. The default
+    ///     is an empty string, which means no ID.
     ///   - reconnection: The rules for reconnecting.
     ///   - maximumEventSize: The maximum size of an event in bytes. A larger event ends the sequence with
     ///     ``ServerSentEventTooLarge``. The default is 1 MiB.
@@ -283,8 +282,8 @@ extension Session {
     ///
     /// - Parameters:
     ///   - convertible: The value that creates the request of each connection.
-    ///   - lastEventID: The ID of the last event received earlier, from which the server can resume. The default is an empty
-    ///     string, which means no ID.
+    ///   - lastEventID: The ID of the last event that was received earlier. The server can resume after this event. The default
+    ///     is an empty string, which means no ID.
     ///   - reconnection: The rules for reconnecting.
     ///   - maximumEventSize: The maximum size of an event in bytes. A larger event ends the sequence with
     ///     ``ServerSentEventTooLarge``. The default is 1 MiB.

@@ -36,9 +36,9 @@ public struct ServerSentEventParser: DataStreamParser {
     /// Creates a parser.
     ///
     /// - Parameters:
-    ///   - lastEventID: The ID of events until the server sends one. When reconnecting, pass the last ID of the previous connection.
-    ///     The default is an empty string.
-    ///   - maximumEventSize: The maximum size of an event in bytes. A larger event results in
+    ///   - lastEventID: The ID of events before the server sends an ID. When reconnecting, pass the last ID of the previous
+    ///     connection. The default is an empty string.
+    ///   - maximumEventSize: The maximum size of an event in bytes. For a larger event, the parser returns a failure with a
     ///     ``ServerSentEventTooLarge``. The default is 1 MiB.
     public init(
         lastEventID: String = "", maximumEventSize: Int = ServerSentEventParser.defaultMaximumEventSize
@@ -187,7 +187,7 @@ public struct ServerSentEvent: Hashable, Sendable {
 
 /// An error for an event that exceeds the maximum size. The event was discarded, and later events can still be read.
 ///
-/// It is the `underlyingError` of an ``AFError/responseSerializationFailed(reason:)``.
+/// This error is the `underlyingError` of an ``AFError/responseSerializationFailed(reason:)``.
 public struct ServerSentEventTooLarge: Error, LocalizedError, CustomStringConvertible, Sendable {
     /// The maximum size of an event in bytes.
     public let limit: Int
@@ -204,9 +204,10 @@ public struct ServerSentEventTooLarge: Error, LocalizedError, CustomStringConver
 extension DataStreamRequest {
     /// Adds a handler for the events of a single response. The request needs the header `Accept: text/event-stream`.
     ///
-    /// The status code must be 200, or 204 for no events, and the content type must be `text/event-stream`. Otherwise, the request
-    /// fails before the body is read. An event that is too large results in an error with a ``ServerSentEventTooLarge``. The error
-    /// ends the request if ``DataStreamRequest/automaticallyCancelOnStreamError`` is `true`.
+    /// The status code must be 200, or 204 for no events, and the content type must be `text/event-stream`. Otherwise, the
+    /// request fails before the body is read. For an event that is too large, the handler receives an error with a
+    /// ``ServerSentEventTooLarge``. The error ends the request if ``DataStreamRequest/automaticallyCancelOnStreamError`` is
+    /// `true`.
     ///
     /// This method doesn't reconnect. For that, use
     /// ``AfarCore/Session/serverSentEvents(_:method:headers:lastEventID:reconnection:maximumEventSize:interceptor:requestModifier:)``.
@@ -242,8 +243,8 @@ extension DataStreamTask {
     ///   - shouldAutomaticallyCancel: Whether leaving the loop early or canceling its task cancels the request. The
     ///     default is `true`.
     ///   - maximumEventSize: The maximum size of an event in bytes. The default is 1 MiB.
-    ///   - bufferingPolicy: How events are buffered for a slow loop. The default, `nil`, buffers none and slows the
-    ///     server down.
+    ///   - bufferingPolicy: How events are buffered for a slow loop. The default, `nil`, buffers no events and slows the server
+    ///     down instead.
     public func streamingServerSentEvents(
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
         maximumEventSize: Int = ServerSentEventParser.defaultMaximumEventSize,

@@ -14,8 +14,8 @@ struct ByteOrderMark {
         case undecided
     }
 
-    /// Longer marks come first. The mark of UTF-32LE could also be that of UTF-16LE followed by a NUL, but no text
-    /// begins with NUL.
+    /// Longer marks come first. The mark of UTF-32LE equals the mark of UTF-16LE followed by a NUL, but no text begins with
+    /// NUL.
     private static let all = [
         ByteOrderMark(encoding: .utf32LittleEndian, bytes: [0xFF, 0xFE, 0x00, 0x00]),
         ByteOrderMark(encoding: .utf32BigEndian, bytes: [0x00, 0x00, 0xFE, 0xFF]),
@@ -96,7 +96,7 @@ struct HTMLPrescan {
     /// Whether the last byte read was the > of a tag.
     private var isAtTagEnd = false
 
-    /// Returns the label of the encoding, or `nil` if the page declares none that is known.
+    /// Returns the label of the encoding, or `nil` if the page declares no known encoding.
     static func label(in bytes: Data) -> String? {
         if let label = XMLDeclaration.label(in: bytes), TextEncoding(label: label) != nil { return label }
         var scan = HTMLPrescan(rest: [UInt8](bytes.prefix(1024))[...])
@@ -175,7 +175,6 @@ struct HTMLPrescan {
             return (name, Self.text(value))
         }
         let value = rest.dropFirst().prefix { $0 != quote }
-        // Ignore a value without an end.
         guard value.endIndex < rest.endIndex else {
             rest = []
             return nil

@@ -26,7 +26,7 @@ public final class StringResponseSerializer: ResponseSerializer {
     ///
     /// - Parameters:
     ///   - dataPreprocessor: The preprocessor to apply to the body before serialization.
-    ///   - encoding: The encoding to use regardless of the response. By default, the response determines it.
+    ///   - encoding: The encoding to use regardless of the response. By default, the response determines the encoding.
     ///   - emptyResponseCodes: The status codes that allow an empty body. The default is 204 and 205.
     ///   - emptyRequestMethods: The request methods that allow an empty response body. The default is HEAD.
     public init(
@@ -173,7 +173,7 @@ extension DataRequest {
     /// - Parameters:
     ///   - queue: The queue on which to call the handler. The default and `nil` mean the main queue.
     ///   - dataPreprocessor: The preprocessor to apply to the body before serialization.
-    ///   - encoding: The encoding to use regardless of the response. By default, the response determines it.
+    ///   - encoding: The encoding to use regardless of the response. By default, the response determines the encoding.
     ///   - emptyResponseCodes: The status codes that allow an empty body. The default is 204 and 205.
     ///   - emptyRequestMethods: The request methods that allow an empty response body. The default is HEAD.
     ///   - completionHandler: The handler to call once with the result.
@@ -200,7 +200,7 @@ extension DataRequest {
     /// - Parameters:
     ///   - shouldAutomaticallyCancel: Whether canceling the waiting task cancels the request. The default is `true`.
     ///   - dataPreprocessor: The preprocessor to apply to the body before serialization.
-    ///   - encoding: The encoding to use regardless of the response. By default, the response determines it.
+    ///   - encoding: The encoding to use regardless of the response. By default, the response determines the encoding.
     ///   - emptyResponseCodes: The status codes that allow an empty body. The default is 204 and 205.
     ///   - emptyRequestMethods: The request methods that allow an empty response body. The default is HEAD.
     public func serializingString(
@@ -226,7 +226,7 @@ extension DownloadRequest {
     /// - Parameters:
     ///   - queue: The queue on which to call the handler. The default and `nil` mean the main queue.
     ///   - dataPreprocessor: The preprocessor to apply to the body before serialization.
-    ///   - encoding: The encoding to use regardless of the response. By default, the response determines it.
+    ///   - encoding: The encoding to use regardless of the response. By default, the response determines the encoding.
     ///   - emptyResponseCodes: The status codes that allow an empty body. The default is 204 and 205.
     ///   - emptyRequestMethods: The request methods that allow an empty response body. The default is HEAD.
     ///   - completionHandler: The handler to call once with the result.
@@ -255,7 +255,7 @@ extension DownloadRequest {
     /// - Parameters:
     ///   - shouldAutomaticallyCancel: Whether canceling the waiting task cancels the request. The default is `true`.
     ///   - dataPreprocessor: The preprocessor to apply to the body before serialization.
-    ///   - encoding: The encoding to use regardless of the response. By default, the response determines it.
+    ///   - encoding: The encoding to use regardless of the response. By default, the response determines the encoding.
     ///   - emptyResponseCodes: The status codes that allow an empty body. The default is 204 and 205.
     ///   - emptyRequestMethods: The request methods that allow an empty response body. The default is HEAD.
     public func serializingString(
@@ -321,8 +321,8 @@ extension DataStreamTask {
     /// - Parameters:
     ///   - shouldAutomaticallyCancel: Whether leaving the loop early or canceling its task cancels the request. The
     ///     default is `true`.
-    ///   - bufferingPolicy: How text is buffered for a slow loop. The default, `nil`, buffers none and slows the server
-    ///     down.
+    ///   - bufferingPolicy: How text is buffered for a slow loop. The default, `nil`, buffers no text and slows the server down
+    ///     instead.
     public func streamingStrings(
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
         bufferingPolicy: Stream<String, Never>.BufferingPolicy? = nil
@@ -342,7 +342,7 @@ extension DataStreamRequest.Parser where Success == String, Failure == Never {
     }
 }
 
-/// Decodes a streamed body in the encoding of a byte-order mark or the head's charset, or as UTF-8 otherwise.
+/// Decodes a streamed body. A byte-order mark or the head's charset determines the encoding. The default is UTF-8.
 struct TextStream: Sendable {
     private let decoder = Locked(TextDecoder(.utf8))
 

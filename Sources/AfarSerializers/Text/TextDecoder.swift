@@ -12,7 +12,7 @@ public import Foundation
 /// As the Encoding Standard specifies, malformed bytes become U+FFFD. ``malformedOffset`` is the position of the first
 /// malformed bytes. A byte-order mark at the beginning is removed.
 public struct TextDecoder: Sendable {
-    /// The encoding. A byte-order mark can change it if `findsByteOrderMarks` is `true`.
+    /// The encoding. A byte-order mark can change the encoding if `findsByteOrderMarks` is `true`.
     public private(set) var encoding: TextEncoding
     private let findsByteOrderMarks: Bool
     private var decoder: any ChunkDecoder

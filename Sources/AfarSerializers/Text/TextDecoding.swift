@@ -33,7 +33,7 @@ public struct TextDecoding: Sendable, Hashable {
         case ignore
     }
 
-    /// The encoding to use regardless of the response. The default, `nil`, determines it from the response.
+    /// The encoding to use regardless of the response. If it is `nil` (the default), the response determines the encoding.
     public var encoding: TextEncoding?
     /// The handling of bytes that are invalid in the encoding. The default is to fall back to windows-1252.
     public var malformedBytes: MalformedBytes

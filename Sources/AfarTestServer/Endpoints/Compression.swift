@@ -125,8 +125,8 @@ enum Checksums {
         return high << 16 | low
     }
 
-    /// Returns the CRC of many zero bytes, computed by repeated squaring. The effect of a zero byte on the CRC register is a linear
-    /// function. Its results for the 32 single bits represent the function.
+    /// Returns the CRC of many zero bytes, computed by repeated squaring. The effect of a zero byte on the CRC register is a
+    /// linear function. The function is represented by its results for the 32 single bits.
     static func crc32(zeros count: Int) -> UInt32 {
         var power = (0..<32).map { bit in
             let crc = UInt32(1) << UInt32(bit)

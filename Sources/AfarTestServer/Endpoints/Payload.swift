@@ -42,14 +42,14 @@ enum Payload {
         return validators.added(to: response)
     }
 
-    /// - Parameter seed: The seed of pseudo-random bytes; nil for the pattern.
+    /// - Parameter seed: The seed of the ``PseudoRandomBytes`` to send; nil to send ``PatternBytes``.
     private static func response(
         status: Int, range: Range<Int>, seed: UInt64? = nil, _ interruption: Interruption = Interruption()
     ) -> ServerResponse {
         let headers: ServerHeaders = ["Content-Type": "application/octet-stream"]
         return ServerResponse(status: status, headers: headers, length: range.count) { body in
             let end = interruption.end(of: range)
-            // The step is a multiple of the pattern's 26 bytes, so all blocks are equal.
+            // The step is a multiple of the pattern's 26 bytes, so all full blocks are equal.
             for start in stride(from: range.lowerBound, to: end, by: 65_520) {
                 let block = start..<min(start + 65_520, end)
                 try body.write(seed.map { PseudoRandomBytes.bytes(block, seed: $0) } ?? PatternBytes.bytes(block))

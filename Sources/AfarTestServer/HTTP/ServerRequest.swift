@@ -216,8 +216,9 @@ extension StringProtocol {
 
 /// A fast checksum of a body, to compare the bytes that a client sent with those that arrived.
 ///
-/// It is FNV-1a over little-endian 64-bit words (offset basis `cbf29ce484222325`, prime `100000001b3`). The last word is padded
-/// with zero bytes. Processing single bytes instead of words would take half a minute per gigabyte in a debug build.
+/// The algorithm is FNV-1a over little-endian 64-bit words (offset basis `cbf29ce484222325`, prime `100000001b3`). The last
+/// word is padded with zero bytes. Processing single bytes instead of words would take half a minute per gigabyte in a debug
+/// build.
 public struct BodyChecksum: Sendable, Equatable {
     /// The number of bytes that were added.
     public private(set) var count = 0

@@ -162,7 +162,7 @@ final class RawLog: Sendable {
         update(index) { $0.connections[index].isPeerClosed = true }
     }
 
-    /// Makes all waiting calls fail. Later events result from stopping, and aren't recorded.
+    /// Makes all waiting calls fail. Later events are caused by the stop, so they aren't recorded.
     func stop() {
         let waiters = state.withLock { state in
             state.isStopped = true

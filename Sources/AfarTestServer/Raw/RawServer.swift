@@ -11,8 +11,9 @@ public import Foundation
 /// try await server.peerClosed(0)
 /// ```
 ///
-/// After its script, a connection stays open until the peer closes it or the server stops. Received bytes are still read. End the
-/// script with ``Step/close`` to close the connection. Connections are numbered from 0 in the order in which they were accepted.
+/// After its script, a connection stays open until the peer closes it or the server stops. The server continues to read from
+/// the connection. To close the connection, end the script with ``Step/close``. Connections are numbered from 0 in the order in
+/// which they were accepted.
 public final class RawServer: Sendable {
     /// An error that a call throws if the server stops while the call waits for an event.
     public struct Stopped: Error {}
@@ -25,7 +26,8 @@ public final class RawServer: Sendable {
     private let listener: Listener
     private let log: RawLog
 
-    /// Starts a server that runs the same script on each connection. It accepts connections when this method returns.
+    /// Starts a server that runs the same script on each connection. By the time this method returns, the server accepts
+    /// connections.
     ///
     /// - Throws: ``SocketFailure`` if no port is available.
     public static func start(_ script: [Step]) async throws -> RawServer {

@@ -71,7 +71,7 @@ final class Listener: Sendable {
             if descriptor >= 0 {
                 begin(Socket(descriptor: descriptor))
             } else if errno == EMFILE || errno == ENFILE {
-                // Pause, because the connection stays queued. Otherwise, this loop would spin until a descriptor is free.
+                // The connection stays queued, so this loop would spin without a pause.
                 usleep(10_000)
             }
         }
@@ -139,7 +139,7 @@ final class Wakeup: Sendable {
 }
 
 /// A value that is accessed only while its lock is held.
-// Sendable because all access happens under the lock, which the compiler can't verify.
+// Sendable because all access happens under the lock.
 final class Locked<State>: @unchecked Sendable {
     private let lock = NSLock()
     private var state: State

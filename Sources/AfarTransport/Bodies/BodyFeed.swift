@@ -4,7 +4,7 @@ package import Foundation
 package final class BodyFeed {
     package enum ReadResult {
         case bytes(Int)
-        /// No bytes are available yet. The pump calls `onReady` when this changes.
+        /// No bytes are available yet. The ``BodyPump`` calls `onReady` when bytes become available.
         case wait
     }
 
@@ -25,7 +25,8 @@ package final class BodyFeed {
         length = Int64(data.count)
     }
 
-    /// Opens a file, which must be a regular file. Opening or reading any other kind of file can block the loop and all its transfers.
+    /// Opens a file, which must be a regular file. Opening or reading any other kind of file can block the loop's thread and
+    /// all its transfers.
     package init(file url: URL) throws(Fault) {
         let descriptor = open(url.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
@@ -104,7 +105,8 @@ package final class BodyPump: Sendable {
         var isLoopWaiting = false
         var producer: UnsafeContinuation<Bool, Never>?
         var isCancelled = false
-        /// Nil after cancellation. The closure retains the exchange, and the stream's reader can run for a long time.
+        /// Nil after cancellation, because the closure retains the exchange, and the stream's reader can continue for a long
+        /// time.
         var onReady: (@Sendable () -> Void)?
 
         /// Returns the closure to call now, or nil if the loop isn't waiting. Each wait ends with at most one call.
@@ -185,7 +187,8 @@ package final class BodyPump: Sendable {
         task.withLock { $0 }?.cancel()
     }
 
-    /// Claims the stream, or returns nil after cancellation. A retry can then still read a stream that can be read only once.
+    /// Claims the stream. After cancellation, returns nil without claiming it, so that a retry can read it even if it can be
+    /// read only once.
     private func claim(_ stream: RequestBodyStream) -> (@Sendable () -> RequestBodyStream.Reader)? {
         state.withLock { $0.isCancelled ? nil : stream.claim() }
     }

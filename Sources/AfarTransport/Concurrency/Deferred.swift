@@ -77,7 +77,7 @@ package class AnyDeferred: InlineJobRunner, @unchecked Sendable {
     }
 }
 
-/// A value that is set once, later. Any number of tasks can wait for it.
+/// A value that is set once, at a later time. Any number of tasks can wait for it.
 package final class Deferred<Value: Sendable>: AnyDeferred, @unchecked Sendable {
     // Sendable because the value is written once, under the lock, and read only when `isFulfilled` is true.
     @exclusivity(unchecked) private var settled: Value?
@@ -92,7 +92,7 @@ package final class Deferred<Value: Sendable>: AnyDeferred, @unchecked Sendable 
         DelayedCall(after: delay) { [self] in fulfill(value) }
     }
 
-    /// The value, as soon as it has been set. Canceling the waiting task doesn't end the wait.
+    /// The value. The getter waits until the value has been set. Canceling the waiting task doesn't end the wait.
     package var value: Value {
         get async {
             while true {

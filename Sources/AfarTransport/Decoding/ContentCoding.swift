@@ -135,8 +135,8 @@ final class DeflateCoding: ContentCoding {
         return try stream?.inflate(&input, into: output, count: &count) ?? false
     }
 
-    /// Returns whether two bytes are a zlib header (RFC 1950, section 2.2). These bytes don't begin a raw stream, where they would mean a
-    /// stored block with nonzero padding.
+    /// Returns whether two bytes are a zlib header (RFC 1950, section 2.2). A raw stream doesn't begin with these bytes,
+    /// because they would mean a stored block with nonzero padding.
     private static func beginsZlibFormat(_ first: UInt8, _ second: UInt8) -> Bool {
         first & 0x0F == 8 && first >> 4 <= 7 && (UInt16(first) << 8 | UInt16(second)) % 31 == 0
     }

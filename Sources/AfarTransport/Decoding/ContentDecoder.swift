@@ -224,7 +224,7 @@ public struct DecompressionLimit: Sendable, Hashable {
     }
 }
 
-/// Decodes a body in pieces, because one buffer can decode to any length.
+/// Decodes a body in pieces, because a small amount of encoded data can decode to any length.
 package final class PieceDecoder {
     package static let pieceSize = 32 * 1024
 

@@ -3,7 +3,7 @@ import Foundation
 /// Scans the value of a header field from the start: tokens, quoted strings, parameters and list elements (RFC 9110, sections 5.6
 /// and 11.2). It compares bytes, so a comma followed by a combining character is still a comma.
 ///
-/// Methods that read a character or a word consume nothing if they return nil or false.
+/// Methods that read a character, a token or a quoted string consume nothing if they return nil or false.
 package struct FieldScanner {
     private var remaining: Substring.UTF8View
 

@@ -1,4 +1,4 @@
-/// A message from any thread about an exchange, for the thread of its loop.
+/// A message about an exchange. Any thread can post it to the exchange's loop.
 package enum ExchangeSignal: Sendable {
     case submit
     case cancel
@@ -10,7 +10,7 @@ package enum ExchangeSignal: Sendable {
     case decided(HeadDecision)
 }
 
-/// What is known about the decision about a response.
+/// The state of the decision about a response.
 package enum HeadState {
     /// The head hasn't arrived.
     case none
@@ -89,7 +89,8 @@ extension LoopExchange {
             throw Fault(.cancelled, "the response's head was refused", underlying: error)
         case .deferred(let pending):
             headState = .awaited
-            // The reference is weak because the decision may be retained forever. The loop retains the exchange until its end.
+            // The reference is weak because the decision may be retained forever. The loop retains the exchange until the
+            // exchange ends.
             pending.whenDecided { [weak self] decision in self?.post(.decided(decision)) }
         }
     }

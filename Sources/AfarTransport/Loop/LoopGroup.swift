@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A message from any thread for a loop.
+/// A message for a loop. Any thread can post it.
 package enum LoopRequest: Sendable {
     case closeIdleConnections
     /// Counts the connections to each host, and calls a closure with the result on the loop's thread.

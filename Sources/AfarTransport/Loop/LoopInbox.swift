@@ -57,8 +57,8 @@
             current.removeAll(keepingCapacity: true)
         }
 
-        /// Closes the inbox before the thread ends. Returns false if a message is left, which would create a retain cycle between
-        /// the loop and the inbox.
+        /// Closes the inbox before the thread ends. Returns false without closing the inbox if messages are left, because they
+        /// would create a retain cycle between the loop and the inbox.
         package func close() -> Bool {
             mailbox.withLock { mailbox in
                 mailbox.isClosed = mailbox.messages.isEmpty

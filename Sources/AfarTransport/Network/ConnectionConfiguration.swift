@@ -15,7 +15,7 @@ public struct ConnectionConfiguration: Sendable {
     /// exchange. If it is `.infinity`, the server decides. Many servers close idle connections after 5 to 75 seconds. The default
     /// is 90.
     ///
-    /// `CurlTransport` rounds the time up to whole seconds, and closes the connection within three seconds after it.
+    /// `CurlTransport` rounds the time up to whole seconds, and closes the connection up to three seconds later.
     public var maximumIdleTime: TimeInterval = 90
     /// The number of threads that drive connections, from 1 to 64. All connections to one host belong to one thread. A thread can
     /// handle 20,000 small requests per second or more. Several threads help clients with several busy hosts.

@@ -1,12 +1,12 @@
 /// A type that can change, answer or observe requests and responses between a session and its transport.
 ///
-/// For example, stages follow redirects, answer challenges, send cookies or wait for a network. A request passes from the first stage to
-/// the last, and the response's head or a failure passes back. Custom stages come after the session's own stages for redirects,
-/// authentication, cookies and cache, so custom stages handle every request that is sent. They come before the stage that secures the
-/// connection.
+/// For example, stages follow redirects, answer challenges, send cookies or wait for a network. A request passes from the first
+/// stage to the last, and the response's head or a failure passes from the last stage to the first. Custom stages come after
+/// the session's own stages for redirects, authentication, cookies and cache, so custom stages handle every request that is
+/// sent. Custom stages come before the stage that secures the connection.
 public protocol ExchangeStage: Sendable {
-    /// Returns the stage's run for the exchange that begins with this hop. Returns nil if the exchange doesn't need the stage, so that the
-    /// stage adds no cost.
+    /// Returns a ``StageRun`` that processes the exchange beginning with this hop. Returns nil if the exchange doesn't need the
+    /// stage, so that the stage adds no cost.
     func begin(_ hop: Hop) -> (any StageRun)?
 }
 
@@ -21,8 +21,8 @@ public protocol StageRun: Sendable {
 
     /// Called when a response's head has arrived. If the answer is ``ResponseAction/pass``, the previous stage is called next.
     ///
-    /// This method can be called more than once for a hop. A transport that wraps another one can send a request several times and return
-    /// any of the responses. The session doesn't necessarily receive the response of this call.
+    /// This method can be called more than once for a hop. A transport that wraps another one can send a request several times
+    /// and return any of the responses. The session doesn't necessarily receive the response that has this head.
     func head(_ head: ResponseHead, of hop: Hop) -> Reply<ResponseAction>
 
     /// Called when a request has failed without a response.

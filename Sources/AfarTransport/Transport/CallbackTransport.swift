@@ -1,4 +1,5 @@
-/// A transport that calls a completion handler. Compared with an async method, this saves a task and a thread switch per request.
+/// A transport that calls a completion handler. Compared with an async method, a completion handler saves a task and a thread
+/// switch per request.
 ///
 /// Afar's own transports are callback transports. The requirements of ``Transport`` apply here too: the transport must respect the
 /// exchange's options and control, and must notify its observer. The transport must also call ``Exchange/headArrived(_:)`` for each final
@@ -7,7 +8,7 @@ public protocol CallbackTransport: Transport {
     /// Prepares an exchange without sending anything. This method can be called on any thread, even one that drives connections, so it must
     /// return quickly.
     ///
-    /// - Parameter hop: The exchange to send is ``Hop/exchangeToSend``.
+    /// - Parameter hop: The hop to prepare. Send its ``Hop/exchangeToSend``.
     /// - Throws: A ``TransportError`` if the exchange can't be started, such as an error of ``TransportCapabilities/check(_:)``.
     func prepare(_ hop: Hop) throws -> any PreparedExchange
 }
@@ -34,7 +35,7 @@ public protocol PreparedExchange: AnyObject, Sendable {
 }
 
 extension PreparedExchange {
-    /// Performs the exchange and returns its response. Call it once.
+    /// Performs the exchange and returns its response. Call this method only once.
     package func response() async throws -> TransportResponse {
         let outcome = Deferred<Result<TransportResponse, any Error>>()
         return try await withTaskCancellationHandler {
@@ -69,8 +70,8 @@ package enum ExchangeSender: Sendable {
         }
     }
 
-    /// Returns the sender for a hop, which is never ``firstCapable(_:)``. Exchanges are large, so this method doesn't copy the hop's
-    /// exchange.
+    /// Returns the sender for a hop. The sender is never ``firstCapable(_:)``. Exchanges are large, so this method doesn't copy
+    /// the hop's exchange.
     package func sender(for hop: Hop) -> ExchangeSender {
         guard case .firstCapable(let candidates) = self, let last = candidates.last else { return self }
         let features = hop.exchange.requiredFeatures

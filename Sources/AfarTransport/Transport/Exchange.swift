@@ -52,9 +52,9 @@ public struct Exchange: Sendable {
 
     /// Decides what to do with a response whose head has arrived.
     ///
-    /// Transports call this method for each final response, after they notify the observer of the head and before they deliver any of the
-    /// body. A transport that wraps another one, or that returns complete responses, doesn't need to call this method. The session then
-    /// calls it when the transport has returned the response.
+    /// Transports call this method for each final response, after they notify the observer of the head and before they deliver
+    /// any of the body. A transport that wraps another one, or that returns complete responses, doesn't need to call this
+    /// method. The session then calls this method when the transport has returned the response.
     @discardableResult
     public func headArrived(_ head: ResponseHead) -> HeadDecision { decide?(head) ?? .take() }
 
@@ -157,9 +157,9 @@ extension Exchange {
 
 /// Suspends and resumes a running exchange.
 ///
-/// After suspension, the transport stops reading and sending as soon as it can. An open connection stays open, and a connection that is
-/// being opened is still completed. While the exchange is suspended, its idle timer stops. The connect and total timers continue. All
-/// methods can be called from any thread.
+/// After suspension, the transport stops reading and sending as soon as it can. An open connection stays open, and the
+/// transport finishes opening a connection that it has begun to open. While the exchange is suspended, its idle timer stops.
+/// The connect and total timers continue. All methods can be called from any thread.
 public final class ExchangeControl: Sendable {
     private struct State {
         var isSuspended = false
@@ -246,8 +246,8 @@ public protocol ExchangeObserver: AnyObject, Sendable {
     func exchangeDidReceive(bytes: Int64, expected: Int64?)
     /// Called when a redirect is about to be followed. The head and body of its response are not reported.
     func exchangeWillFollow(_ redirect: Redirect)
-    /// Called when a response requested credentials, and the request is about to be sent again with them. The rest of that
-    /// response is not reported.
+    /// Called when a response requested credentials, and the request is about to be sent again with credentials. The rest of
+    /// that response is not reported.
     func exchangeWillAnswerChallenge(in head: ResponseHead)
     /// Called when there is no network and the exchange waits for one (``SessionConfiguration/waitsForConnectivity``). Called
     /// once for each wait.
@@ -310,6 +310,6 @@ extension HTTPRequest.Method {
 
     private static let idempotent: Set<Self> = [.get, .head, .options, .trace, .put, .delete]
 
-    /// Whether a request of this method without content has a `Content-Length: 0` (RFC 9110, section 8.6).
+    /// Whether a request with this method has a `Content-Length: 0` if it has no content (RFC 9110, section 8.6).
     package var expectsContent: Bool { self == .post || self == .put || self == .patch }
 }

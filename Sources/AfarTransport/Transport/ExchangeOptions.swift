@@ -45,7 +45,8 @@ public struct ExchangeOptions: Sendable {
     /// default is 1; 0 means that any byte keeps the exchange alive.
     ///
     /// The limit prevents a server from keeping an exchange alive with a few bytes. It doesn't apply to streamed bodies,
-    /// because their reader can observe the progress. It has an effect only if the transport's capabilities include it.
+    /// because their reader can observe the progress. The limit has an effect only if the transport has the feature
+    /// ``TransportCapabilities/Features/minimumTransferRate``.
     public var minimumTransferRate: Double = 1
     /// The maximum duration of the exchange, in seconds, including waiting and suspension. The default is seven days.
     public var totalTimeout: TimeInterval = 7 * 24 * 60 * 60

@@ -3,8 +3,8 @@ public enum HeadDecision: Sendable {
     /// Accepts the body and sends it to this delivery, which must be of the same kind as ``Exchange/delivery``. Nil means
     /// ``Exchange/delivery`` itself.
     case take(ResponseDelivery? = nil)
-    /// Discards the body. At most this many of its bytes are read, so that the connection can be reused. The response is returned with an
-    /// empty body, even if reading the body fails. If the exchange is canceled, it fails.
+    /// Discards the body. At most this many of its bytes are read, so that the connection can be reused. The response is
+    /// returned with an empty body, even if reading the body fails. Canceling the exchange still makes it fail.
     case discard(upTo: Int64)
     /// Fails the exchange with ``TransportError/Code-swift.struct/cancelled`` and this error as the cause.
     case refuse(any Error)
@@ -67,8 +67,8 @@ public final class PendingHeadDecision: Sendable {
 extension HeadDecision {
     /// For transports: waits for the final decision, which is never ``deferred(_:)``.
     ///
-    /// Returns a refusal if the task is canceled first, or if a pending decision is released before it is made. This method doesn't retain
-    /// the decision.
+    /// Returns a refusal if the task is canceled first, or if a pending decision is released before the decision is made. This
+    /// method doesn't retain the decision.
     public consuming func settled() async -> HeadDecision {
         let deferred = Deferred<HeadDecision>()
         pass(to: deferred)

@@ -38,15 +38,15 @@ public enum RequestBody: Sendable {
 
 /// A request's body as a stream of chunks. The transport requests each chunk when it has sent the previous one.
 public struct RequestBodyStream: Sendable {
-    /// The total number of bytes, if known. A stream that yields fewer or more fails the exchange.
+    /// The total number of bytes, if known. If the stream yields fewer or more bytes, the exchange fails.
     public let length: Int64?
     /// A Boolean value that indicates whether the chunks can be produced again.
     public let isReplayable: Bool
     private let makeReader: @Sendable () -> Reader
     private let wasRead = Locked(false)
 
-    /// A function that returns the next chunk on each call, and nil at the end. An error ends the exchange and becomes the cause of its
-    /// error.
+    /// A function that returns the next chunk on each call, and nil at the end. If the function throws an error, the exchange
+    /// fails with that error as the cause.
     public typealias Reader = @Sendable () async throws -> Data?
 
     /// Creates a body from a function that returns a new reader each time the body is sent.
@@ -66,8 +66,8 @@ public struct RequestBodyStream: Sendable {
 
     /// Claims the stream for sending and returns a function that creates its reader.
     ///
-    /// The returned function calls the owner's code, which can take any amount of time. This method calls no other code, so you can call it
-    /// under a lock.
+    /// The returned function calls user code, which can take any amount of time. This method itself calls no user code, so you
+    /// can call it under a lock.
     func claim() -> @Sendable () -> Reader {
         let wasRead = wasRead.withLock { Swift.exchange(&$0, with: true) }
         guard wasRead, !isReplayable else { return makeReader }

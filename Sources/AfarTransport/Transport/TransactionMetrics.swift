@@ -75,8 +75,9 @@ public struct TransactionMetrics: Sendable, Hashable {
 
     /// The head of the request, without the session's default header fields.
     ///
-    /// Metrics of a request contain the head of each transaction. In metrics from a transport, this property is nil, because the caller
-    /// already has the head. The head can contain credentials, so use a ``Redaction`` to show it.
+    /// The metrics of a session's request contain the head of each transaction. In metrics that come directly from a transport,
+    /// this property is nil, because the caller already has the head. The head can contain credentials, so use a ``Redaction``
+    /// to show it.
     public var requestHead: HTTPRequest? { heads?.request }
 
     /// The head of the final response; nil if none arrived, or if ``requestHead`` is nil.

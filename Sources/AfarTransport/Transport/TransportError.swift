@@ -130,7 +130,7 @@ extension TransportError {
 
         /// The exchange was canceled.
         public static let cancelled = Code(.cancelled, .cancelled)
-        /// The connect, idle or total timeout passed. The message names it.
+        /// The connect, idle or total timeout passed. The message names the timeout.
         public static let timedOut = Code(.timedOut, .timedOut)
         /// The URL is invalid or unusable.
         public static let invalidURL = Code(.invalidURL, .badURL)

@@ -22,7 +22,7 @@ package struct URLReference: Sendable {
     package var fragment: Substring?
 
     /// Splits text into its components, and percent-encodes the characters that are invalid in any request. The authority stays
-    /// unchanged: as written, it names a host or is invalid.
+    /// unchanged, because it either names a host as written or is invalid.
     package init(_ text: String) {
         self.init(asWritten: text)
         path = Self.escaped(path)

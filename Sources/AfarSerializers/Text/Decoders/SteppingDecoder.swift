@@ -1,4 +1,4 @@
-/// A decoder that follows the rules of an encoding. Runs of ASCII are copied.
+/// A decoder that follows the rules of an encoding. Consecutive ASCII bytes are copied together.
 struct SteppingDecoder<Rules: DecodingRules>: ChunkDecoder {
     private(set) var malformedOffset: Int?
     private var rules: Rules
