@@ -1,7 +1,7 @@
 import CJSONDocument
 import Foundation
 
-/// A type whose values are decoded without its `init(from:)`. Either Foundation's decoder does the same, or direct decoding is faster.
+/// A type that is decoded without its `init(from:)`, either because Foundation's decoder does the same or for speed.
 protocol DirectlyDecodable {
     static func decode(_ value: JSONValue) throws -> Self
 }

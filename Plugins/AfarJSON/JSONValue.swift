@@ -12,8 +12,8 @@ struct JSONValue {
     let node: UInt32
     /// The containing array or object; for the root, the root itself.
     let parent: UInt32
-    /// The index of an element, the number of a member's key, ``noPlace`` for the root, or ``firstAbsent`` or more for a
-    /// missing member.
+    /// In an array, the index of the value. In an object, the number of the value's key; for a missing member, a number that
+    /// is at least ``firstAbsent``. For the root, ``noPlace``.
     let place: UInt32
 
     /// The place of the root.

@@ -71,8 +71,9 @@ public final class CurlTransport: CallbackTransport {
 
     /// Runs tasks on the thread that drives the connections, so the tasks' requests and responses don't switch threads.
     ///
-    /// **Never block in a task on this executor**: a semaphore that waits for a request of this transport waits forever. Set
-    /// ``ConnectionConfiguration/maximumThreads`` to 1, because the tasks run on the first thread. The executor retains the transport.
+    /// **Never block in a task on this executor**: a semaphore that waits for a request of this transport waits forever. The
+    /// tasks run on the first thread, so set ``ConnectionConfiguration/maximumThreads`` to 1. Then all connections are on this
+    /// thread too. The executor retains the transport.
     ///
     /// - Throws: A ``TransportError`` with the code ``TransportError/Code-swift.struct/outOfResources`` if there is no thread.
     public var taskExecutor: any TaskExecutor { get throws { try loops.taskExecutor(of: self) } }

@@ -14,10 +14,10 @@ public import HTTPTypes
 /// }
 /// ```
 ///
-/// The mock meets all requirements of ``Transport``. It supports deliveries, limits, head decisions, observers, suspension and
-/// the total timeout. Cancellation ends an exchange promptly, even while the closure is running. If the closure throws a
-/// `TransportError`, the exchange fails with that error. If it throws a different error, the exchange fails with a
-/// `TransportError` whose underlying error is the thrown error.
+/// The mock meets all requirements of ``Transport``. It applies the exchange's `ResponseDelivery`, size limit, `HeadDecision`
+/// and total timeout. It notifies the observer and supports suspension. Cancellation ends an exchange promptly, even while the
+/// closure is running. If the closure throws a `TransportError`, the exchange fails with that error. If it throws a different
+/// error, the exchange fails with a `TransportError` whose underlying error is the thrown error.
 public final class MockTransport: CallbackTransport {
     /// A closure that returns the response to a request.
     public typealias Handler = @Sendable (MockRequest) async throws -> MockResponse

@@ -113,7 +113,7 @@ extension RunningExchange {
         )
     }
 
-    /// Prepares for the body. Completes the exchange if the body is streamed.
+    /// Prepares for the body. If the body is streamed, returns the response to the caller without waiting for the body.
     private func accept(_ head: ResponseHead) {
         let stream: ResponseBodyStream? =
             if case .stream(let highWaterMark) = exchange.delivery { openStream(highWaterMark: highWaterMark) } else {
@@ -227,7 +227,7 @@ extension RunningExchange {
             let wasComplete = Swift.exchange(&state.isComplete, with: true)
             return (state.phase, state.head != nil, state.isUndecided, wasComplete)
         }
-        // After a complete response, an abandoned task reports a cancellation.
+        // Ignores the cancellation of a task whose response was already complete.
         guard !wasComplete else { return }
         if let error {
             end(with: .failure(TransportError(error, phase: phase, url: exchange.url)))

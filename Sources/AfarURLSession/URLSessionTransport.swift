@@ -53,7 +53,7 @@ public final class URLSessionTransport: Transport {
         for session in otherSessions.withLock({ $0.values }) { session.end() }
     }
 
-    /// The delegate for exchanges without their own protocol classes.
+    /// The default session's delegate. Exchanges that set other protocol classes use other sessions.
     var delegate: ExchangeDelegate { session.delegate }
 
     /// The features of `URLSession` on this platform.
@@ -194,9 +194,9 @@ final class ExchangeDelegate: NSObject, URLSessionDataDelegate {
 final class BoundedQueue: OperationQueue, @unchecked Sendable {
     // Sendable because the superclass and the semaphore are Sendable.
     private let slots = DispatchSemaphore(value: 256)
-    /// A separate queue, because it gets a thread even if all threads of the global queues are blocked. On Linux, threads that
-    /// create tasks are blocked while they wait for the session's own queue. That queue can wait for an operation of this
-    /// queue, so the operation must be able to run.
+    /// A separate queue, because it gets a thread even if all threads of the global queues are blocked. On Linux, a thread that
+    /// creates a task blocks until Foundation's internal queue is free. The internal queue can be waiting for an operation of
+    /// this `BoundedQueue`, so the operation must be able to run.
     private let queue = DispatchQueue(label: "afar.urlsession")
 
     override init() {

@@ -147,7 +147,7 @@ extension PixelBuffer {
 
 /// A sequence of three running means, which together have the variance of a Gaussian.
 private struct RunningMeans {
-    /// For each of the three means, the number of pixels that it includes on each side of the center pixel.
+    /// The radii of the three means. A radius is the number of pixels on each side of the center pixel.
     private let radii: [Int]
 
     init(deviation: CGFloat) {

@@ -105,7 +105,7 @@ struct FormKey: CodingKey {
     }
 }
 
-// The generic methods also satisfy the requirements for primitive types, except `encodeIfPresent`.
+// The generic `encode` methods also satisfy the requirements for primitive types. `encodeIfPresent` can't: see below.
 
 struct FormKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let encoding: FormEncoding

@@ -187,8 +187,8 @@ extension RequestState {
     }
 }
 
-/// A pending decision about a head. The request waits for the decision, which is fulfilled even if the work that calls the
-/// listeners is released without running.
+/// A pending decision about a head, which the request waits for. If the work that calls the listeners is released without
+/// running, `deinit` ends the wait.
 private final class ListenerDecision: Sendable {
     let made: Deferred<Void>
 

@@ -179,7 +179,7 @@ extension Transfer {
             return false
         }
         guard now > timeSlice.start + Self.longestTimeSlice else { return false }
-        // The transfer pauses until the loop has processed its messages.
+        // The loop resumes the transfer when it processes this message.
         post(.demand)
         return true
     }

@@ -60,7 +60,7 @@ extension Transfer {
     private var connectingPhase: TransportError.Phase {
         if lookup != .none { return .resolving }
         guard let handle = attempt.handle else { return .queued }
-        // libcurl reports the peer's address immediately, but the time of connecting only after the TLS handshake.
+        // libcurl reports the peer's address before the TLS handshake, but the connect time only after it.
         if !plan.isSecure || handle.string(CURLINFO_PRIMARY_IP) == nil { return .connecting }
         return .tlsHandshake
     }

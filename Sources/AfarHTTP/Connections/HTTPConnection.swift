@@ -119,7 +119,7 @@ final class HTTPConnection: LoopSocket {
         exchange.endTurn()
         let canReceive = exchange.canReceive && (!unread.isEmpty || exchange.hasMoreToDecode)
         let canSend = exchange.canSend && stream.canWrite && sendFault == nil
-        // The exchange has used up its time slice, or the response allows sending to continue.
+        // Continues in a later turn if the time slice has been used up, or if the response allows sending to continue.
         if canReceive || canSend { queueTurn() }
         engine.turnEnded(exchange)
     }

@@ -245,8 +245,8 @@ final class TLSStream: ByteStream {
         return count > 0 ? .bytes(Int(count)) : result(of: count, \.readObstacle)
     }
 
-    /// The fault of reads and writes before the server is trusted. OpenSSL itself would complete the handshake with any server
-    /// and send data to it.
+    /// The fault that reads and writes return until the server is trusted. Otherwise, OpenSSL would complete the handshake with
+    /// any server and send data to it.
     private static let untrusted = Fault(.certificateUntrusted, "the server is not trusted yet")
 
     func write(_ bytes: UnsafeRawBufferPointer) -> StreamResult {

@@ -79,7 +79,7 @@
         /// Wakes the thread, or prevents its next wait from blocking.
         func signal() {
             var one: UInt64 = 1
-            // Fails only if the counter is full, which also wakes the thread.
+            // The write fails only if the counter is full. A full counter also wakes the thread.
             _ = write(descriptor, &one, MemoryLayout<UInt64>.size)
         }
 

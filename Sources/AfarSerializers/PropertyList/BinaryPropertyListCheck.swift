@@ -35,8 +35,8 @@ struct BinaryPropertyListCheck {
         while let container = check.containers.last { try check.advance(container) }
     }
 
-    /// Each reference uses at least one byte. A legitimate list without repeated arrays or dictionaries therefore has
-    /// fewer objects than bytes.
+    /// Each reference to an object uses at least one byte. A valid list therefore has fewer objects than bytes, unless it
+    /// refers to the same array or dictionary more than once.
     private init(_ data: Data) throws(PropertyListError) {
         layout = try BinaryPropertyListLayout(data)
         maximumObjects = max(50_000, data.count)

@@ -153,7 +153,7 @@ extension AFError {
         guard case .sessionTaskFailed(let error as URLError) = self else { return false }
         switch error.code {
         case .serverCertificateHasBadDate, .serverCertificateNotYetValid: return false
-        // A server that has never responded doesn't support HTTP or TLS. Any other server has a temporary problem.
+        // A server that has never responded probably doesn't support HTTP or TLS. Otherwise, the problem is probably temporary.
         case .badServerResponse, .secureConnectionFailed: return hasResponded
         default: return RetryPolicy.defaultRetryableURLErrorCodes.contains(error.code)
         }

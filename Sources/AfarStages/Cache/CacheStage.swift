@@ -114,7 +114,7 @@ package struct CacheStage: ExchangeStage {
                     state.withLock { $0.isFetching = true }
                     return action
                 case .cancelled: continue
-                // If the response wasn't stored, the request is sent.
+                // Sends this request if the other request's response wasn't stored.
                 case .answered: return self.action(of: hop)
                 case .failed, .abandoned: return action
                 }

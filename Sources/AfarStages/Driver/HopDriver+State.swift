@@ -17,7 +17,7 @@ extension HopDriver {
         var levels: [Level] = []
         /// The number of stages in `levels` that have received the hop.
         private var receivedCount = 0
-        /// The hop, with the changes that these stages made.
+        /// The hop, with the changes made by the stages that have received it.
         private(set) var hop: Hop
         /// Whether part of the total timeout may have passed, so that the time left must be checked before sending.
         var hasBegun = false
@@ -187,7 +187,7 @@ extension HopDriver {
 }
 
 extension ResponseHead {
-    /// Returns whether another head is equivalent for every stage. Other fields can differ if a wrapping transport changed them.
+    /// Returns whether another head has the same status, location and challenges. A wrapping transport can change other fields.
     func isLike(_ other: ResponseHead) -> Bool {
         self === other
             || status == other.status && values(for: .location) == other.values(for: .location)

@@ -333,7 +333,7 @@ package final class HopDriver: Sendable {
     }
 }
 
-/// Reports only the exchange's final response to the observer.
+/// Forwards events to the observer, except the heads and progress of responses that a stage handles, such as redirects.
 extension HopDriver: ExchangeObserver {
     package func exchangeDidReceiveInformational(_ head: ResponseHead) {
         observer?.exchangeDidReceiveInformational(head)

@@ -34,7 +34,7 @@ public final class MemoryHSTSStore: HSTSStore {
     /// Returns a Boolean value that indicates whether a host requires https.
     public func contains(_ host: String) -> Bool { hosts.withLock { $0.contains(host) } }
 
-    /// Stores a host. An expired host removes the stored one.
+    /// Stores a host. If it has expired, removes the stored host with the same name instead.
     public func store(_ host: HSTSHost) { hosts.withLock { $0.store(host) } }
 
     /// Removes all hosts.

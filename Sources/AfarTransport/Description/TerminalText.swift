@@ -55,7 +55,7 @@ public enum TerminalText {
         case 0x2060...0x206F: false
         // The byte order mark, and annotation anchors.
         case 0xFEFF, 0xFFF0...0xFFFB: false
-        // Shorthand and musical format controls, tags, and variation selectors, which can encode arbitrary bytes.
+        // Format controls of shorthand and music. Tags and variation selectors, because they can encode arbitrary bytes.
         case 0x1BCA0...0x1BCA3, 0x1D173...0x1D17A, 0xE0000...0xE0FFF: false
         default: true
         }

@@ -88,8 +88,8 @@ public struct ExchangeOptions: Sendable {
 
     /// The client identity and the evaluation of server certificates; nil for the transport's defaults.
     package var security: ConnectionSecurity?
-    /// The credential and protocol for a transport with ``TransportCapabilities/Features/connectionAuthentication``. Read
-    /// ``Exchange/connectionAuthentication`` instead, which compares the origin.
+    /// The credential and protocol for a transport with ``TransportCapabilities/Features/connectionAuthentication``. To read
+    /// it, use ``Exchange/connectionAuthentication``, which is nil if the exchange has a different origin.
     package var connectionAuthentication: ConnectionAuthentication?
 
     /// The settings for reaching the host, such as proxies and interfaces. By default, the transport decides.

@@ -34,8 +34,8 @@ public protocol Transport: Sendable {
     /// This method can be called from any task, and concurrently. Canceling the calling task ends the exchange promptly, in any
     /// phase, with ``TransportError/Code-swift.struct/cancelled``.
     ///
-    /// - Parameter exchange: The request, the destination of the response's body, and the settings. The value retains the session's
-    ///   request, so release it when the exchange has ended.
+    /// - Parameter exchange: The request, the destination of the response's body, and the settings. The exchange retains the
+    ///   session's request, so don't keep it after it has ended.
     /// - Returns: The final response. With ``ResponseDelivery/collect(limit:)`` and ``ResponseDelivery/file(descriptor:limit:)``,
     ///   the body is complete. With ``ResponseDelivery/stream(highWaterMark:)`` and ``ResponseDelivery/connection``, the response
     ///   is returned as soon as its head has arrived.

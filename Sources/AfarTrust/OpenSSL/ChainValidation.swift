@@ -288,7 +288,7 @@
 
     /// Reads certificate revocation lists (RFC 5280, section 5).
     enum RevocationList {
-        /// Appends a list to a stack. Returns false if the list is invalid.
+        /// Parses a revocation list and appends it to a stack. Returns false if the list is invalid.
         static func append(_ der: Data, to stack: OpaquePointer) -> Bool {
             let list = der.withUnsafeBytes { bytes in
                 var next = bytes.bindMemory(to: UInt8.self).baseAddress

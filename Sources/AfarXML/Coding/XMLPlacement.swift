@@ -25,7 +25,7 @@ public struct XMLPlacement: Hashable, Sendable {
     public static let automatic = XMLPlacement(.automatic)
     /// A child element. An array consists of several elements with the same name.
     public static let child = XMLPlacement(.child)
-    /// An attribute. An array consists of words separated by white space.
+    /// An attribute. The elements of an array are separated by white space.
     public static let attribute = XMLPlacement(.attribute)
     /// The element's own text, without the text of nested elements.
     public static let text = XMLPlacement(.text)

@@ -135,7 +135,7 @@ extension XML.NodeProtocol {
 // MARK: - Paths
 
 extension UnsafeMutablePointer<xmlNode> {
-    /// The path to the node with local names, with an index if siblings have the same name.
+    /// The path to the node. It consists of local names, with an index if siblings have the same name.
     var path: String {
         var steps: [String] = []
         var next: xmlNodePtr? = self

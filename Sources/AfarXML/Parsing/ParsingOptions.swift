@@ -76,8 +76,8 @@ extension XML.ParsingOptions {
         /// The document is rejected.
         case refused
         /// The declaration is ignored: its entities aren't declared, and files that it refers to aren't loaded.
-        /// References to entities other than the five that XML defines are errors. Default values for attributes are
-        /// errors too, because the parser would have to add them to elements.
+        /// References to entities other than the five that XML defines are errors. Declaring a default value for an
+        /// attribute is an error too, because the parser would have to add the attribute to elements.
         case ignored
     }
 }

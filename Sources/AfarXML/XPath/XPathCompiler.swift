@@ -261,7 +261,7 @@ extension XPathStep {
 }
 
 extension [XPathStep] {
-    /// The steps with `//name` as a single step, unless a predicate depends on positions.
+    /// The same steps, but with the two steps of each `//name` combined, unless a predicate depends on positions.
     fileprivate var joined: [XPathStep] {
         reduce(into: []) { steps, step in
             if let last = steps.last, last.axis == .descendantOrSelf, case .node = last.test, last.predicates.isEmpty,

@@ -149,7 +149,7 @@ import Testing
         #expect(delivery.accepts(rest))
         guard case .take(nil) = sink.decision(at: head(), sent: nil) else { Issue.record("not accepted"); return }
         #expect(write(delivery.descriptor, "ABCDEF", 6) == 6)
-        // The response of a server that still has the original file isn't appended.
+        // The original part has been replaced, so the rest of the original file isn't accepted.
         #expect(!delivery.accepts(rest))
     }
 

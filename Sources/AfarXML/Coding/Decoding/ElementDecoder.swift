@@ -74,7 +74,7 @@ final class ElementDecoder: Decoder {
 
     func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
 
-    /// Returns the elements of a list from the index, or `nil` without an index.
+    /// Looks up the elements of a list in the index. Returns `nil` if there is no index or no key.
     func indexedElements(withSameNameAs node: xmlNodePtr, _ key: (any CodingKey)?) -> [xmlNodePtr]? {
         guard let index, let key else { return nil }
         return (index.nodes[key.stringValue] ?? index.nodes[decoding.name(of: key)])?.filter {
