@@ -50,8 +50,11 @@ struct Stage: Sendable {
 
     func url(_ path: String) -> String { "http://127.0.0.1:\(nginx.port)\(path)" }
 
+    /// The sessions whose memory and descriptors are checked: all except the one over URLSession.
+    var checkedSessions: [Session] { [session, strictSession, curlSession] }
+
     func closeIdleConnections() {
-        for session in [session, strictSession, curlSession] { session.transport.closeIdleConnections() }
+        for session in checkedSessions { session.transport.closeIdleConnections() }
     }
 
     /// Returns the nginx configuration. As in production, nginx closes a connection after a fixed number of requests.

@@ -81,7 +81,7 @@ extension Trial {
 extension Stage {
     /// Returns when no request is running and the process has released the requests' resources.
     fileprivate func settle() async {
-        for session in [session, strictSession, curlSession, urlSession] {
+        for session in checkedSessions + [urlSession] {
             while await isBusy(session) { await Task.yield() }
         }
         try? await Task.sleep(for: .milliseconds(20))
@@ -97,7 +97,7 @@ extension Stage {
     /// and not gradually during the trial.
     fileprivate func fillPools() async {
         await withTaskGroup(of: Void.self) { group in
-            for session in [session, strictSession, curlSession] {
+            for session in checkedSessions {
                 for _ in 0..<Trial.inFlight {
                     group.addTask {
                         _ = await session.request(scripts.url(.keepsSilent)) { $0.timeoutInterval = 0.2 }
