@@ -77,8 +77,8 @@ struct HeadLines {
     /// Rejects a response that isn't HTTP/1, such as an HTTP/0.9 response, as soon as its first bytes show this.
     private func checkPrefix(_ next: Slice<UnsafeRawBufferPointer>) throws(Fault) {
         guard bytes.count < Self.prefix.count else { return }
-        let start = bytes + next.prefix(Self.prefix.count - bytes.count)
-        guard start.elementsEqual(Self.prefix.prefix(start.count)) else { throw StatusLine.malformed(start) }
+        let rest = next.prefix(Self.prefix.count - bytes.count)
+        guard zip(rest, Self.prefix[bytes.count...]).allSatisfy(==) else { throw StatusLine.malformed(bytes + rest) }
     }
 
     /// Checks the line that has just been completed.

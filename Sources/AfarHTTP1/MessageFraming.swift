@@ -41,9 +41,8 @@ struct MessageFraming {
             fields.isAmbiguous
             || fields.hasTransferEncoding && (isHTTP10 || fields.contentLength != nil || canHaveBody && !isChunked)
             || head.status == 204 && fields.framesBody
-        let requestsClose = fields.connectionOptions.contains("close")
-        let keepsAlive = !isHTTP10 || fields.connectionOptions.contains("keep-alive")
-        isPersistent = body != .untilClose && body != .tunnel && !isAmbiguous && !requestsClose && keepsAlive
+        let keepsAlive = !isHTTP10 || fields.keepsConnection
+        isPersistent = body != .untilClose && body != .tunnel && !isAmbiguous && !fields.closesConnection && keepsAlive
         keepAliveTimeout = fields.keepAliveTimeout
     }
 }
@@ -58,8 +57,10 @@ struct FramingFields {
     private(set) var hasTransferEncoding = false
     /// The transfer codings in lowercase, in order, without `identity`.
     private(set) var transferCodings: [String] = []
-    /// The connection options in lowercase.
-    private(set) var connectionOptions: [String] = []
+    /// Whether there is a `Connection: close`.
+    private(set) var closesConnection = false
+    /// Whether there is a `Connection: keep-alive`.
+    private(set) var keepsConnection = false
     /// The shortest timeout of all `Keep-Alive` fields, in seconds.
     private(set) var keepAliveTimeout: Int?
     /// Whether other recipients could interpret the head differently. This is true if the head has a folded line, a CR without
@@ -92,7 +93,11 @@ struct FramingFields {
             for coding in Self.elements(of: value) {
                 if coding == "identity" { isAmbiguous = true } else { transferCodings.append(coding) }
             }
-        case .connection: connectionOptions += Self.elements(of: value)
+        case .connection:
+            Self.forEachElement(of: value) { option in
+                if option.isEqual(to: "close") { closesConnection = true }
+                if option.isEqual(to: "keep-alive") { keepsConnection = true }
+            }
         case .keepAlive:
             for element in Self.elements(of: value) where element.hasPrefix("timeout=") {
                 let digits = element.dropFirst("timeout=".count)
@@ -126,11 +131,9 @@ struct FramingFields {
     /// Records a length, which must consist of digits (RFC 9110, section 8.6). The same number can be repeated in a list or in
     /// several fields.
     private mutating func noteLength(_ value: UnsafeRawBufferPointer) {
-        for part in value.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
-            let digits = Self.trimmed(part)
-            guard !digits.isEmpty, digits.allSatisfy(\.isDigit),
-                let number = Int64(String(decoding: digits, as: UTF8.self))
-            else {
+        Self.forEachElement(of: value) { digits in
+            guard lengthError == nil else { return }
+            guard let number = Self.number(digits) else {
                 lengthError = .malformed(
                     "the response's Content-Length is not a number: \(Fault.quoted(Self.trimmed(value[...])))")
                 return
@@ -142,10 +145,35 @@ struct FramingFields {
         }
     }
 
-    /// Returns the elements of a list, in lowercase.
+    private static func number(_ digits: UnsafeRawBufferPointer) -> Int64? {
+        guard !digits.isEmpty, digits.allSatisfy(\.isDigit) else { return nil }
+        var number: Int64 = 0
+        for digit in digits {
+            let (tens, overflowsTens) = number.multipliedReportingOverflow(by: 10)
+            let (sum, overflows) = tens.addingReportingOverflow(Int64(digit - 0x30))
+            guard !overflowsTens, !overflows else { return nil }
+            number = sum
+        }
+        return number
+    }
+
+    /// Returns the elements of a list, in lowercase, without empty elements.
     private static func elements(of value: UnsafeRawBufferPointer) -> [String] {
-        value.split(separator: UInt8(ascii: ",")).map { String(decoding: trimmed($0), as: UTF8.self).asciiLowercased }
-            .filter { !$0.isEmpty }
+        var elements: [String] = []
+        forEachElement(of: value) { element in
+            if !element.isEmpty { elements.append(String(decoding: element, as: UTF8.self).asciiLowercased) }
+        }
+        return elements
+    }
+
+    /// Calls a closure with each element of a list, without surrounding whitespace. Elements can be empty.
+    private static func forEachElement(of value: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Void) {
+        var rest = value[...]
+        repeat {
+            let element = rest.prefix { $0 != UInt8(ascii: ",") }
+            body(UnsafeRawBufferPointer(rebasing: trimmed(element)))
+            rest = rest[element.endIndex...]
+        } while rest.popFirst() != nil
     }
 
     /// Removes surrounding whitespace. A CR without LF counts as a space (RFC 9112, section 2.2).

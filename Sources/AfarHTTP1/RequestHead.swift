@@ -42,45 +42,51 @@ package struct RequestHead {
     ///   could read the path as part of the host; `invalidUse` if the method isn't a token or doesn't match `form`, or if the
     ///   body's length is negative.
     package init(
-        _ request: HTTPRequest, defaultFields: HTTPFields = HTTPFields(), target form: TargetForm = .origin,
+        _ request: HTTPRequest, defaultFields defaults: DefaultHeadFields = .none, target form: TargetForm = .origin,
         body: BodyFraming = .none
     ) throws(Fault) {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(512)
         func append(_ text: String) { bytes.append(contentsOf: text.utf8) }
 
-        method = request.method
+        let method = request.method
         guard method.rawValue.isHTTPToken else {
             throw Fault(.invalidUse, "the method \(method.rawValue.debugDescription) is not a token")
         }
-        append("\(method.rawValue) \(try Self.target(of: request, form)) HTTP/1.1\r\n")
+        append(method.rawValue)
+        append(" ")
+        append(try Self.target(of: request, form))
+        append(" HTTP/1.1\r\n")
 
         let own = request.headerFields
-        if let host = own.first(where: { $0.name.isHost }) ?? defaultFields.first(where: { $0.name.isHost }) {
+        if let host = own.first(where: { $0.name.isHost }) ?? defaults.host {
             bytes.append(host)
         } else {
             let authority = request.authority ?? ""
-            append("Host: \(authority.utf8.first == UInt8(ascii: "[") ? authority.withoutZone : authority)\r\n")
+            append("Host: ")
+            append(authority.utf8.first == UInt8(ascii: "[") ? authority.withoutZone : authority)
+            append("\r\n")
         }
-        // Fields for a proxy aren't sent to the origin server.
-        let isUnsent = { (name: HTTPField.Name) in
-            name.isWrittenSeparately || form == .origin && name == .proxyAuthorization
+        for field in own where !field.name.isUnsent(in: form) { bytes.append(field) }
+        if form == .origin, !defaults.fields.contains(where: { own.contains($0.name) }) {
+            bytes += defaults.originLines
+        } else {
+            for field in defaults.fields where !field.name.isUnsent(in: form) && !own.contains(field.name) {
+                bytes.append(field)
+            }
         }
-        for field in own where !isUnsent(field.name) { bytes.append(field) }
-        for field in defaultFields where !isUnsent(field.name) && !own.contains(field.name) { bytes.append(field) }
         switch body {
         case .chunked: append("Transfer-Encoding: chunked\r\n")
         case .length(let length):
             guard length >= 0 else { throw Fault(.invalidUse, "the body's length is negative") }
             append("Content-Length: \(length)\r\n")
         case .none:
-            if request.method.expectsContent { append("Content-Length: 0\r\n") }
+            if method.expectsContent { append("Content-Length: 0\r\n") }
         }
         append("\r\n")
-        self.bytes = bytes
-        requestsUpgrade = own.contains(.upgrade) || defaultFields.contains(.upgrade)
-        let options = own.contains(.connection) ? own[values: .connection] : defaultFields[values: .connection]
-        closesConnection = FieldScanner.elements(of: options).contains { $0.asciiLowercased == "close" }
+        (self.bytes, self.method) = (bytes, method)
+        requestsUpgrade = own.contains(.upgrade) || defaults.requestsUpgrade
+        closesConnection = own.contains(.connection) ? own.closesConnection : defaults.closesConnection
     }
 
     /// The request target (RFC 9112, section 3.2).
@@ -120,10 +126,42 @@ package struct RequestHead {
     }
 }
 
+/// Header fields that many requests share. Their lines are serialized once.
+package final class DefaultHeadFields: Sendable {
+    package static let none = DefaultHeadFields(HTTPFields())
+
+    package let fields: HTTPFields
+    fileprivate let host: HTTPField?
+    /// The lines that are sent to an origin server.
+    fileprivate let originLines: [UInt8]
+    fileprivate let requestsUpgrade: Bool
+    fileprivate let closesConnection: Bool
+
+    package init(_ fields: HTTPFields) {
+        self.fields = fields
+        host = fields.first { $0.name.isHost }
+        var lines: [UInt8] = []
+        for field in fields where !field.name.isUnsent(in: .origin) { lines.append(field) }
+        originLines = lines
+        requestsUpgrade = fields.contains(.upgrade)
+        closesConnection = fields.closesConnection
+    }
+}
+
 extension HTTPField.Name {
     fileprivate var isHost: Bool { canonicalName == "host" }
 
-    fileprivate var isWrittenSeparately: Bool { isHost || self == .contentLength || self == .transferEncoding }
+    /// Whether the field is omitted, because it is written separately, or because only a proxy may receive it.
+    fileprivate func isUnsent(in form: RequestHead.TargetForm) -> Bool {
+        isHost || self == .contentLength || self == .transferEncoding || form == .origin && self == .proxyAuthorization
+    }
+}
+
+extension HTTPFields {
+    /// Whether there is a `Connection: close` (RFC 9112, section 9.6).
+    fileprivate var closesConnection: Bool {
+        FieldScanner.elements(of: self[values: .connection]).contains { $0.asciiLowercased == "close" }
+    }
 }
 
 extension [UInt8] {

@@ -244,7 +244,7 @@ package struct ResponseParser: ~Copyable {
                 throw .malformed("more than \(maximumInformationalResponses) informational (1xx) responses")
             }
             // An informational response has no body. But if its fields declare a body, other recipients could expect one.
-            if fields.connectionOptions.contains("close") || fields.framesBody { mustClose = true }
+            if fields.closesConnection || fields.framesBody { mustClose = true }
             return .informational(head)
         }
         guard head.status != 101 || request.requestsUpgrade && request.method != .connect && head.contains(.upgrade)

@@ -19,7 +19,9 @@ struct RequestHeadTests {
         _ body: RequestHead.BodyFraming = .none
     ) throws -> String {
         String(
-            decoding: try RequestHead(request, defaultFields: defaults, target: form, body: body).bytes, as: UTF8.self)
+            decoding: try RequestHead(
+                request, defaultFields: DefaultHeadFields(defaults), target: form, body: body
+            ).bytes, as: UTF8.self)
     }
 
     @Test func targetForms() throws {
@@ -128,7 +130,7 @@ struct RequestHeadTests {
         let upgrade = try RequestHead(request(fields: [.upgrade: "x", .connection: "Upgrade"]))
         #expect(upgrade.requestsUpgrade && !upgrade.closesConnection)
         #expect(try RequestHead(request(fields: [.connection: "foo, CLOSE"])).closesConnection)
-        #expect(try RequestHead(request(), defaultFields: [.connection: "close"]).closesConnection)
+        #expect(try RequestHead(request(), defaultFields: DefaultHeadFields([.connection: "close"])).closesConnection)
         let parsed = ResponseParser.Request(upgrade, url: "http://example.org/")
         #expect(parsed.requestsUpgrade && !parsed.closesConnection && parsed.method == .get)
     }

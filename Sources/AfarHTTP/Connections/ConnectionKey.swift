@@ -39,32 +39,38 @@ struct ConnectionKey: Hashable {
     /// - Throws: `Fault` if the port is invalid; `InvalidSetting` or `InvalidProxy` if a network setting can't be used.
     init(_ request: HTTPRequest, _ options: ExchangeOptions, for purpose: Purpose = .requests) throws {
         self.purpose = purpose
-        let authority = request.authority ?? ""
         let isSecure = request.scheme == "https"
         security =
             isSecure ? Security(minimumVersion: options.minimumTLSVersion, settings: options.security) : nil
-        var name = authority[...]
-        var port = isSecure ? 443 : 80
-        if let colon = authority.utf8.lastIndex(of: UInt8(ascii: ":")), authority.utf8.last != UInt8(ascii: "]") {
-            let digits = authority[colon...].dropFirst()
-            name = authority[..<colon]
-            guard digits.utf8.allSatisfy(\.isDigit), let number = digits.isEmpty ? UInt16(port) : UInt16(digits) else {
-                throw Fault(.invalidURL, "the port is not a number from 0 to 65535")
-            }
-            port = Int(number)
-        }
+        var authority = request.authority ?? ""
+        let (name, port) = try authority.withUTF8 { try Self.split($0, defaultPort: isSecure ? 443 : 80) }
+        let host: String
         if name.utf8.first == UInt8(ascii: "[") {
             let address = String(name.dropFirst().dropLast())
             host = address.withoutZone.asciiLowercased + address.zone
         } else {
-            host = String(name).asciiLowercased
+            host = name.asciiLowercased
         }
-        self.port = port
-        let host = host
+        (self.host, self.port) = (host, port)
         route = try options.networkBox.map {
             try ConnectionRoute(
                 $0.settings, to: host, port: port, request, options, isRaw: purpose != .requests)
         }
+    }
+
+    /// Splits a host and port. An address remains in brackets.
+    private static func split(
+        _ authority: UnsafeBufferPointer<UInt8>, defaultPort: Int
+    ) throws -> (name: String, port: Int) {
+        guard let colon = authority.lastIndex(of: UInt8(ascii: ":")), authority.last != UInt8(ascii: "]") else {
+            return (String(decoding: authority, as: UTF8.self), defaultPort)
+        }
+        let digits = authority[(colon + 1)...]
+        let port = digits.isEmpty ? defaultPort : UInt16(String(decoding: digits, as: UTF8.self)).map(Int.init)
+        guard let port, digits.allSatisfy(\.isDigit) else {
+            throw Fault(.invalidURL, "the port is not a number from 0 to 65535")
+        }
+        return (String(decoding: authority[..<colon], as: UTF8.self), port)
     }
 
     /// Whether an evaluator validates the host's certificates.

@@ -107,30 +107,20 @@ extension Exchange {
             if let feed { feed.length.map { .length($0) } ?? .chunked } else {
                 inlineBody.map { .length(Int64($0.count)) } ?? .none
             }
-        let defaults = options.defaultFields.prepared(DefaultFieldsWithAccept.init)
+        let defaults = options.defaultFields.prepared { DefaultHeadFields($0.addingAccept) }
         if case .connection = delivery {
             guard request.method != .connect else { return RequestHead(withoutBytes: .connect) }
             // A tunnel has no response body to encode.
             var (request, fields) = (request, defaults.fields)
             (request.headerFields[.acceptEncoding], fields[.acceptEncoding]) = (nil, nil)
-            return try RequestHead(request, defaultFields: fields)
+            return try RequestHead(request, defaultFields: DefaultHeadFields(fields))
         }
-        guard let proxy else { return try RequestHead(request, defaultFields: defaults.fields, body: framing) }
+        guard let proxy else { return try RequestHead(request, defaultFields: defaults, body: framing) }
         var request = request
         if !request.headerFields.contains(.proxyAuthorization), !defaults.fields.contains(.proxyAuthorization) {
             request.headerFields[.proxyAuthorization] = proxy.basicAuthorization
         }
-        return try RequestHead(request, defaultFields: defaults.fields, target: .absolute, body: framing)
-    }
-
-    /// Default fields with an added `Accept` field. Some servers reject requests without this field, so most clients send it.
-    private final class DefaultFieldsWithAccept: Sendable {
-        let fields: HTTPFields
-
-        init(_ fields: HTTPFields) {
-            self.fields =
-                fields.contains(.accept) ? fields : HTTPFields([HTTPField(name: .accept, value: "*/*")] + fields)
-        }
+        return try RequestHead(request, defaultFields: defaults, target: .absolute, body: framing)
     }
 
     /// The body, if it is sent with the head.
@@ -139,5 +129,12 @@ extension Exchange {
             return nil
         }
         return data
+    }
+}
+
+extension HTTPFields {
+    /// These fields with an `Accept` field. Some servers reject requests without this field, so most clients send it.
+    fileprivate var addingAccept: HTTPFields {
+        contains(.accept) ? self : HTTPFields([HTTPField(name: .accept, value: "*/*")] + self)
     }
 }

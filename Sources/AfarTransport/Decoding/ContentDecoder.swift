@@ -66,7 +66,9 @@ public final class ContentDecoder {
     /// Returns nil if the body has no content coding or an unknown one. Also returns nil if the response has no body or a part of one
     /// (206), or if `options` request raw bodies.
     public convenience init?(for head: ResponseHead, options: ExchangeOptions) {
-        guard options.decodesContent, head.status != 206, head.status != 204, head.status != 304 else { return nil }
+        guard options.decodesContent, head.status != 206, head.status != 204, head.status != 304,
+            head.contains(.contentEncoding)
+        else { return nil }
         let names = FieldScanner.elements(of: head.values(for: .contentEncoding)).map(\.asciiLowercased)
             .filter { $0 != "identity" }
         guard !names.isEmpty, names.allSatisfy({ Self.isKnown($0) }) else { return nil }

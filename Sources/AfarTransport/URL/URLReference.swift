@@ -4,6 +4,7 @@ extension URL {
     /// The percent-encoded fragment, without `#`; nil if the URL has no fragment.
     package var fragmentAsWritten: String? {
         let text = absoluteString
+        guard !text.allBytes({ $0 != UInt8(ascii: "#") }) else { return nil }
         return text.utf8.firstIndex(of: UInt8(ascii: "#")).map { String(text[text.utf8.index(after: $0)...]) }
     }
 }
