@@ -2,7 +2,7 @@ import AfarTransport
 import Foundation
 
 /// An attempt to open a connection. It connects to an address of the host or of the proxy (RFC 8305), negotiates with the proxy if
-/// there is one, and starts TLS. An attempt belongs to the thread of its engine's loop.
+/// there is one, and starts TLS. An attempt belongs to its engine.
 ///
 /// The address families alternate. If an address doesn't respond in time, the next one is tried concurrently, and the first
 /// connection wins.

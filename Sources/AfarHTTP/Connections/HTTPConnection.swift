@@ -12,7 +12,7 @@ struct ConnectionTimes {
     var secureEnd: UInt64 = 0
 }
 
-/// An open connection, which carries one exchange at a time. It belongs to the thread of its engine's loop.
+/// An open connection, which carries one exchange at a time. It belongs to its engine.
 final class HTTPConnection: LoopSocket {
     /// The maximum number of bytes that are sent, or read, in one turn of the loop.
     private static let turnLimit = 256 * 1024

@@ -1,5 +1,6 @@
 import AfarTransport
 import CEpoll
+import Synchronization
 
 /// An event on a socket.
 struct SocketEvent {
@@ -27,17 +28,23 @@ protocol LoopSocket: AnyObject {
     func takeTurn()
 }
 
-/// The owner of a loop. All methods are called on the loop's thread.
+/// The owner of a loop. Its members are used by one thread at a time, usually the loop's.
 protocol LoopClient: AnyObject {
     associatedtype Message: Sendable
 
     func receive(_ message: Message)
 
-    /// Called once in each turn of the loop, after its messages and the turns of its sockets.
+    /// Called on the loop's thread, once in each turn, after its messages and the turns of its sockets.
     func finishTurn()
 
     /// When the next turn begins at the latest, in nanoseconds of ``MonotonicClock``.
     var nextDeadline: UInt64 { get }
+
+    /// Whether the client waits only for messages, and for events on idle connections.
+    var isIdle: Bool { get }
+
+    /// Whether work is left for ``finishTurn()``.
+    var mustFinishTurn: Bool { get }
 
     /// Whether the thread can end.
     var hasEnded: Bool { get }
@@ -49,9 +56,10 @@ protocol LoopClient: AnyObject {
 /// A thread with an epoll set. It gives turns to sockets, receives messages from other threads, and observes deadlines.
 ///
 /// Each socket is registered once, for edge-triggered events, so requests need no system calls for registration. The sockets can
-/// serve any purpose. Only the loop's thread uses the client's state.
+/// serve any purpose. One thread at a time uses the client's state: the loop's thread, or a thread that performs work while the loop is
+/// idle.
 final class EventLoop<Client: LoopClient>: @unchecked Sendable {
-    // Sendable because other threads use only the inbox.
+    // Sendable because other threads use only the inbox, or hold the lock.
 
     private struct Registration {
         var socket: (any LoopSocket)?
@@ -60,6 +68,12 @@ final class EventLoop<Client: LoopClient>: @unchecked Sendable {
     }
 
     private let inbox: LoopInbox<Client.Message>
+    /// Held by the thread that uses the client's state.
+    private let turn = InlineLocked(())
+    /// Whether the loop's thread waits and the client is idle.
+    private let isIdle = Atomic(false)
+    /// When the loop's thread stops waiting.
+    @exclusivity(unchecked) private var waitDeadline: UInt64 = 0
 
     /// The registered sockets, by descriptor.
     @exclusivity(unchecked) private var registrations: [Registration] = []
@@ -80,7 +94,7 @@ final class EventLoop<Client: LoopClient>: @unchecked Sendable {
 
     /// Starts the thread, which retains the loop and the client until the client has ended.
     func start(_ client: Client) throws {
-        // This is safe because only the thread uses the client from now on.
+        // This is safe because only the holder of the lock uses the client from now on.
         nonisolated(unsafe) let client = client
         try DetachedThread.start("afar.http") { [self] in run(client) }
     }
@@ -88,7 +102,27 @@ final class EventLoop<Client: LoopClient>: @unchecked Sendable {
     /// Posts a message. Can be called from any thread. Messages are dropped after the thread has ended.
     func post(_ message: Client.Message) { inbox.post(message) }
 
-    // MARK: The loop's thread
+    /// Performs work and the resulting turns of sockets on the calling thread, if the loop is idle. This saves waking the loop's thread,
+    /// which handles the next event.
+    ///
+    /// - Parameter work: Must not call user code, because the caller can hold locks.
+    /// - Returns: Whether the work was performed.
+    func performIfIdle(_ client: Client, _ work: (Client) -> Void) -> Bool {
+        guard isIdle.load(ordering: .relaxed) else { return false }
+        let mustWake = turn.withLockIfAvailable { _ -> Bool? in
+            guard isIdle.load(ordering: .relaxed) else { return nil }
+            isIdle.store(false, ordering: .relaxed)
+            now = MonotonicClock.now
+            work(client)
+            takeTurns()
+            return !ready.isEmpty || client.mustFinishTurn || client.nextDeadline < waitDeadline
+        }
+        guard let mustWake, let mustWake else { return false }
+        if mustWake { inbox.events.wake() }
+        return true
+    }
+
+    // MARK: For the thread that holds the lock
 
     /// Watches a socket until it is removed. Returns whether the kernel accepted the socket.
     func add(_ socket: any LoopSocket) -> Bool {
@@ -120,18 +154,32 @@ final class EventLoop<Client: LoopClient>: @unchecked Sendable {
 
     private func run(_ client: Client) {
         inbox.begin()
-        while !client.hasEnded || !inbox.close() {
-            let count = inbox.wait(until: ready.isEmpty ? client.nextDeadline : 0)
-            now = MonotonicClock.now
-            for index in 0..<count { notify(inbox.events.event(index)) }
-            // Sockets come before messages, because a response can free a connection for a new request.
-            takeTurns()
-            inbox.receive { client.receive($0) }
-            takeTurns()
-            client.finishTurn()
+        var count = 0
+        while let deadline = turn.withLock({ _ in run(client, afterEvents: count) }) {
+            count = inbox.wait(until: deadline)
         }
-        client.close()
-        registrations = []
+    }
+
+    /// Runs one turn: processes events and messages.
+    ///
+    /// - Returns: When the next turn begins at the latest, or nil if the client has ended.
+    private func run(_ client: Client, afterEvents count: Int) -> UInt64? {
+        isIdle.store(false, ordering: .relaxed)
+        now = MonotonicClock.now
+        for index in 0..<count { notify(inbox.events.event(index)) }
+        // Sockets come before messages, because a response can free a connection for a new request.
+        takeTurns()
+        inbox.receive { client.receive($0) }
+        takeTurns()
+        client.finishTurn()
+        guard !client.hasEnded || !inbox.close() else {
+            client.close()
+            registrations = []
+            return nil
+        }
+        waitDeadline = ready.isEmpty ? client.nextDeadline : 0
+        isIdle.store(ready.isEmpty && client.isIdle, ordering: .relaxed)
+        return waitDeadline
     }
 
     private func notify(_ event: (tag: UInt64?, events: UInt32)) {

@@ -4,9 +4,10 @@ import Foundation
 /// Drives the exchanges and connections of one thread: assigns connections from the pool, opens and closes them, and ends
 /// exchanges.
 ///
-/// Only the loop's thread uses the engine's state. Other threads post messages.
+/// One thread at a time uses the engine's state: the loop's thread, or a caller that submits an exchange to an idle loop. Other threads post
+/// messages.
 final class HTTPEngine: LoopClient, @unchecked Sendable {
-    // Sendable because other threads only post messages to `loop`.
+    // Sendable because the loop's lock protects the state.
 
     enum Message: Sendable {
         case exchange(HTTPExchange, ExchangeSignal)
@@ -46,7 +47,19 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
 
     // MARK: The loop
 
+    var isIdle: Bool { exchanges.isEmpty && attempts.isEmpty }
+
+    var mustFinishTurn: Bool { !completions.isEmpty || !hostsWithRoom.isEmpty }
+
     var hasEnded: Bool { isShutDown && exchanges.isEmpty }
+
+    /// Posts a message about an exchange. If the loop is idle, the calling thread submits the exchange and sends its request.
+    func post(_ exchange: HTTPExchange, _ signal: ExchangeSignal) {
+        if case .submit = signal, exchange.canBeSentByCaller, loop.performIfIdle(self, { $0.submit(exchange) }) {
+            return
+        }
+        loop.post(.exchange(exchange, signal))
+    }
 
     func receive(_ message: Message) {
         switch message {

@@ -4,7 +4,7 @@ import Foundation
 import HTTPTypes
 import Synchronization
 
-/// An HTTP exchange. It is prepared on the caller's thread, and then belongs to the thread of its engine's loop.
+/// An HTTP exchange. It is prepared on the caller's thread, and then belongs to its engine.
 final class HTTPExchange: LoopExchange, @unchecked Sendable {
     // Sendable because only one thread uses it at a time: the caller's, then the loop's.
 
@@ -84,17 +84,19 @@ final class HTTPExchange: LoopExchange, @unchecked Sendable {
     init(_ hop: Hop, _ key: ConnectionKey, engine: HTTPEngine) throws {
         (self.hop, self.key, self.engine) = (hop, key, engine)
         observer = hop.observer
+        // Each access to the hop's property would copy the exchange.
+        let exchange = hop.exchange
         do throws(Fault) {
             // Only check a file here. It is opened again for sending, because a waiting exchange shouldn't use a descriptor.
-            if case .file(let url) = hop.exchange.body { try BodyFeed(file: url).close() }
-            head = try hop.exchange.head(feed: nil, for: key.route?.requestProxy)
+            if case .file(let url) = exchange.body { try BodyFeed(file: url).close() }
+            head = try exchange.head(feed: nil, for: key.route?.requestProxy)
         } catch {
             throw hop.failure(error)
         }
-        sending = Sending(head, hop.exchange, key, feed: nil)
-        sendsExpectation = hop.exchange.expects100Continue
+        sending = Sending(head, exchange, key, feed: nil)
+        sendsExpectation = exchange.expects100Continue
         state = TransferState(hop, now: startTime)
-        sink = BodySink(hop.exchange.delivery)
+        sink = BodySink(exchange.delivery)
     }
 
     var headState: HeadState {
@@ -102,7 +104,18 @@ final class HTTPExchange: LoopExchange, @unchecked Sendable {
         set { sending.headState = newValue }
     }
 
-    func post(_ signal: ExchangeSignal) { engine.loop.post(.exchange(self, signal)) }
+    func post(_ signal: ExchangeSignal) { engine.post(self, signal) }
+
+    /// Whether the caller's thread can send the request without reading a file, and without calling an observer. The caller can hold
+    /// locks that an observer requires.
+    var canBeSentByCaller: Bool {
+        guard key.purpose == .requests else { return false }
+        return switch hop.exchange.body {
+        case .none: true
+        case .data: observer == nil
+        case .file, .stream: false
+        }
+    }
 
     // MARK: The request
 

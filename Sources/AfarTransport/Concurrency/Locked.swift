@@ -47,6 +47,17 @@ public import Synchronization
         }
     }
 
+    /// Runs `body` with exclusive access to the state, or returns nil if another thread holds the lock.
+    @inlinable package borrowing func withLockIfAvailable<Result, Failure: Error>(
+        _ body: (inout State) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result? {
+        try mutex.withLockIfAvailable { content throws(Failure) in
+            _ = order.load(ordering: .acquiring)
+            defer { order.store(true, ordering: .releasing) }
+            return try body(&content.state)
+        }
+    }
+
     /// Runs `body` with exclusive access to the state, and releases the result of `body` after unlocking. Remove user objects with this
     /// method, because their `deinit` can run user code.
     @inlinable package borrowing func release<Spent>(_ body: (inout State) -> sending Spent) { _ = withLock(body) }

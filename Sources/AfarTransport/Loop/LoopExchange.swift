@@ -130,6 +130,8 @@ package final class CompletionQueue {
         waiting.append(Entry(completion: completion, result: result))
     }
 
+    package var isEmpty: Bool { waiting.isEmpty }
+
     package func callAll() {
         guard !waiting.isEmpty else { return }
         swap(&waiting, &current)
