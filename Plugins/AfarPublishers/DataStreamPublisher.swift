@@ -92,10 +92,10 @@ extension DataStreamRequest {
     /// - Parameters:
     ///   - type: The type of the values.
     ///   - queue: The queue on which subscribers are called. The default is the main queue.
-    ///   - decoder: The decoder. The default is a `JSONDecoder`.
+    ///   - decoder: The decoder. The default is the session's decoder.
     ///   - preprocessor: The preprocessor that is applied to each chunk. The default returns it unchanged.
     public func publishDecodable<T: Decodable & Sendable>(
-        type: T.Type = T.self, queue: DispatchQueue = .main, decoder: any DataDecoder = JSONDecoder(),
+        type: T.Type = T.self, queue: DispatchQueue = .main, decoder: any DataDecoder = SessionDecoder(),
         preprocessor: any DataPreprocessor = PassthroughPreprocessor()
     ) -> DataStreamPublisher<T> {
         publishStream(using: DecodableStreamSerializer(decoder: decoder, dataPreprocessor: preprocessor), on: queue)

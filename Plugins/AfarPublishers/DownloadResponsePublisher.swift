@@ -122,14 +122,14 @@ extension DownloadRequest {
     ///   - type: The value's type.
     ///   - queue: The queue on which subscribers are called. The default is the main queue.
     ///   - preprocessor: The preprocessor that is applied to the file's bytes. The default returns them unchanged.
-    ///   - decoder: The decoder. The default is a `JSONDecoder`.
+    ///   - decoder: The decoder. The default is the session's decoder.
     ///   - emptyResponseCodes: The status codes for which an empty body is allowed. The default is 204 and 205.
     ///   - emptyRequestMethods: The methods for which an empty body is allowed. The default is HEAD.
     public func publishDecodable<T: Decodable & Sendable>(
         type: T.Type = T.self,
         queue: DispatchQueue = .main,
         preprocessor: any DataPreprocessor = DecodableResponseSerializer<T>.defaultDataPreprocessor,
-        decoder: any DataDecoder = JSONDecoder(),
+        decoder: any DataDecoder = SessionDecoder(),
         emptyResponseCodes: Set<Int> = DecodableResponseSerializer<T>.defaultEmptyResponseCodes,
         emptyRequestMethods: Set<HTTPMethod> = DecodableResponseSerializer<T>.defaultEmptyRequestMethods
     ) -> DownloadResponsePublisher<T> {

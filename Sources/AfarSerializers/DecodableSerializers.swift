@@ -6,7 +6,7 @@ public import Foundation
 #endif
 
 /// A serializer that decodes a value from a response.
-public final class DecodableResponseSerializer<T: Decodable>: ResponseSerializer {
+public final class DecodableResponseSerializer<T: Decodable>: ResponseSerializer, DecodingSerializer {
     /// The preprocessor to apply to the body before serialization.
     public let dataPreprocessor: any DataPreprocessor
     /// The decoder to use.
@@ -20,12 +20,12 @@ public final class DecodableResponseSerializer<T: Decodable>: ResponseSerializer
     ///
     /// - Parameters:
     ///   - dataPreprocessor: The preprocessor to apply to the body before serialization.
-    ///   - decoder: The decoder to use. The default is a `JSONDecoder`.
+    ///   - decoder: The decoder to use. The default is the session's decoder.
     ///   - emptyResponseCodes: The status codes that allow an empty body. The default is 204 and 205.
     ///   - emptyRequestMethods: The request methods that allow an empty response body. The default is HEAD.
     public init(
         dataPreprocessor: any DataPreprocessor = DecodableResponseSerializer.defaultDataPreprocessor,
-        decoder: any DataDecoder = JSONDecoder(),
+        decoder: any DataDecoder = SessionDecoder(),
         emptyResponseCodes: Set<Int> = DecodableResponseSerializer.defaultEmptyResponseCodes,
         emptyRequestMethods: Set<HTTPMethod> = DecodableResponseSerializer.defaultEmptyRequestMethods
     ) {
@@ -33,6 +33,12 @@ public final class DecodableResponseSerializer<T: Decodable>: ResponseSerializer
         self.decoder = decoder
         self.emptyResponseCodes = emptyResponseCodes
         self.emptyRequestMethods = emptyRequestMethods
+    }
+
+    package func replacingDecoder(with decoder: any DataDecoder) -> Self {
+        Self(
+            dataPreprocessor: dataPreprocessor, decoder: decoder, emptyResponseCodes: emptyResponseCodes,
+            emptyRequestMethods: emptyRequestMethods)
     }
 
     /// Returns the decoded value. For an allowed empty body, returns the empty value of `T`, which must be an
@@ -49,7 +55,7 @@ public final class DecodableResponseSerializer<T: Decodable>: ResponseSerializer
             return empty
         }
         do {
-            return try decoder.decodeChecked(T.self, from: data, of: input.head)
+            return try decoder.resolved(with: input.decoder).decodeChecked(T.self, from: data, of: input.head)
         } catch {
             throw AFError.responseSerializationFailed(reason: .decodingFailed(error: error))
         }
@@ -68,7 +74,7 @@ extension ResponseSerializer {
     public static func decodable<T: Decodable>(
         of type: T.Type,
         dataPreprocessor: any DataPreprocessor = DecodableResponseSerializer<T>.defaultDataPreprocessor,
-        decoder: any DataDecoder = JSONDecoder(),
+        decoder: any DataDecoder = SessionDecoder(),
         emptyResponseCodes: Set<Int> = DecodableResponseSerializer<T>.defaultEmptyResponseCodes,
         emptyRequestMethods: Set<HTTPMethod> = DecodableResponseSerializer<T>.defaultEmptyRequestMethods
     ) -> DecodableResponseSerializer<T> where Self == DecodableResponseSerializer<T> {
@@ -87,7 +93,7 @@ extension DataRequest {
     ///   - type: The type to decode. By default, it is inferred from the context.
     ///   - queue: The queue on which to call the handler. The default and `nil` mean the main queue.
     ///   - dataPreprocessor: The preprocessor to apply to the body before serialization.
-    ///   - decoder: The decoder to use. The default is a `JSONDecoder`.
+    ///   - decoder: The decoder to use. The default is the session's decoder.
     ///   - emptyResponseCodes: The status codes that allow an empty body. The default is 204 and 205.
     ///   - emptyRequestMethods: The request methods that allow an empty response body. The default is HEAD.
     ///   - completionHandler: The handler to call once with the result.
@@ -97,7 +103,7 @@ extension DataRequest {
         of type: T.Type = T.self,
         queue: DispatchQueue? = .main,
         dataPreprocessor: any DataPreprocessor = DecodableResponseSerializer<T>.defaultDataPreprocessor,
-        decoder: any DataDecoder = JSONDecoder(),
+        decoder: any DataDecoder = SessionDecoder(),
         emptyResponseCodes: Set<Int> = DecodableResponseSerializer<T>.defaultEmptyResponseCodes,
         emptyRequestMethods: Set<HTTPMethod> = DecodableResponseSerializer<T>.defaultEmptyRequestMethods,
         completionHandler: @escaping @Sendable (AFDataResponse<T>) -> Void
@@ -116,14 +122,14 @@ extension DataRequest {
     ///   - type: The type to decode. By default, it is inferred from the context.
     ///   - shouldAutomaticallyCancel: Whether canceling the waiting task cancels the request. The default is `true`.
     ///   - dataPreprocessor: The preprocessor to apply to the body before serialization.
-    ///   - decoder: The decoder to use. The default is a `JSONDecoder`.
+    ///   - decoder: The decoder to use. The default is the session's decoder.
     ///   - emptyResponseCodes: The status codes that allow an empty body. The default is 204 and 205.
     ///   - emptyRequestMethods: The request methods that allow an empty response body. The default is HEAD.
     public func serializingDecodable<T: Decodable & Sendable>(
         _ type: T.Type = T.self,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
         dataPreprocessor: any DataPreprocessor = DecodableResponseSerializer<T>.defaultDataPreprocessor,
-        decoder: any DataDecoder = JSONDecoder(),
+        decoder: any DataDecoder = SessionDecoder(),
         emptyResponseCodes: Set<Int> = DecodableResponseSerializer<T>.defaultEmptyResponseCodes,
         emptyRequestMethods: Set<HTTPMethod> = DecodableResponseSerializer<T>.defaultEmptyRequestMethods
     ) -> DataTask<T> {
@@ -144,7 +150,7 @@ extension DownloadRequest {
     ///   - type: The type to decode. By default, it is inferred from the context.
     ///   - queue: The queue on which to call the handler. The default and `nil` mean the main queue.
     ///   - dataPreprocessor: The preprocessor to apply to the body before serialization.
-    ///   - decoder: The decoder to use. The default is a `JSONDecoder`.
+    ///   - decoder: The decoder to use. The default is the session's decoder.
     ///   - emptyResponseCodes: The status codes that allow an empty body. The default is 204 and 205.
     ///   - emptyRequestMethods: The request methods that allow an empty response body. The default is HEAD.
     ///   - completionHandler: The handler to call once with the result.
@@ -154,7 +160,7 @@ extension DownloadRequest {
         of type: T.Type = T.self,
         queue: DispatchQueue? = .main,
         dataPreprocessor: any DataPreprocessor = DecodableResponseSerializer<T>.defaultDataPreprocessor,
-        decoder: any DataDecoder = JSONDecoder(),
+        decoder: any DataDecoder = SessionDecoder(),
         emptyResponseCodes: Set<Int> = DecodableResponseSerializer<T>.defaultEmptyResponseCodes,
         emptyRequestMethods: Set<HTTPMethod> = DecodableResponseSerializer<T>.defaultEmptyRequestMethods,
         completionHandler: @escaping @Sendable (AFDownloadResponse<T>) -> Void
@@ -175,14 +181,14 @@ extension DownloadRequest {
     ///   - type: The type to decode. By default, it is inferred from the context.
     ///   - shouldAutomaticallyCancel: Whether canceling the waiting task cancels the request. The default is `true`.
     ///   - dataPreprocessor: The preprocessor to apply to the body before serialization.
-    ///   - decoder: The decoder to use. The default is a `JSONDecoder`.
+    ///   - decoder: The decoder to use. The default is the session's decoder.
     ///   - emptyResponseCodes: The status codes that allow an empty body. The default is 204 and 205.
     ///   - emptyRequestMethods: The request methods that allow an empty response body. The default is HEAD.
     public func serializingDecodable<T: Decodable & Sendable>(
         _ type: T.Type = T.self,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
         dataPreprocessor: any DataPreprocessor = DecodableResponseSerializer<T>.defaultDataPreprocessor,
-        decoder: any DataDecoder = JSONDecoder(),
+        decoder: any DataDecoder = SessionDecoder(),
         emptyResponseCodes: Set<Int> = DecodableResponseSerializer<T>.defaultEmptyResponseCodes,
         emptyRequestMethods: Set<HTTPMethod> = DecodableResponseSerializer<T>.defaultEmptyRequestMethods
     ) -> DownloadTask<T> {
@@ -197,7 +203,7 @@ extension DownloadRequest {
 // MARK: - Streams
 
 /// A serializer that decodes a value from each chunk of a streamed response.
-public struct DecodableStreamSerializer<T: Decodable & Sendable>: DataStreamSerializer {
+public struct DecodableStreamSerializer<T: Decodable & Sendable>: DataStreamSerializer, DecodingSerializer {
     /// The decoder to use.
     public let decoder: any DataDecoder
     /// The preprocessor to apply to each chunk.
@@ -206,14 +212,18 @@ public struct DecodableStreamSerializer<T: Decodable & Sendable>: DataStreamSeri
     /// Creates a serializer.
     ///
     /// - Parameters:
-    ///   - decoder: The decoder to use. The default is a `JSONDecoder`.
+    ///   - decoder: The decoder to use. The default is the session's decoder.
     ///   - dataPreprocessor: The preprocessor to apply to each chunk.
     public init(
-        decoder: any DataDecoder = JSONDecoder(),
+        decoder: any DataDecoder = SessionDecoder(),
         dataPreprocessor: any DataPreprocessor = PassthroughPreprocessor()
     ) {
         self.decoder = decoder
         self.dataPreprocessor = dataPreprocessor
+    }
+
+    package func replacingDecoder(with decoder: any DataDecoder) -> Self {
+        Self(decoder: decoder, dataPreprocessor: dataPreprocessor)
     }
 
     /// Returns the value decoded from a chunk.
@@ -233,7 +243,7 @@ extension DataStreamSerializer {
     /// Returns a serializer that decodes a value from each chunk.
     public static func decodable<T: Decodable & Sendable>(
         of type: T.Type,
-        decoder: any DataDecoder = JSONDecoder(),
+        decoder: any DataDecoder = SessionDecoder(),
         dataPreprocessor: any DataPreprocessor = PassthroughPreprocessor()
     ) -> Self where Self == DecodableStreamSerializer<T> {
         DecodableStreamSerializer(decoder: decoder, dataPreprocessor: dataPreprocessor)
@@ -249,7 +259,7 @@ extension DataStreamRequest {
     /// - Parameters:
     ///   - type: The type to decode.
     ///   - queue: The queue on which to call the handler. The default is the main queue.
-    ///   - decoder: The decoder to use. The default is a `JSONDecoder`.
+    ///   - decoder: The decoder to use. The default is the session's decoder.
     ///   - preprocessor: The preprocessor to apply to each chunk.
     ///   - stream: The handler to call for each chunk and once at the end.
     @preconcurrency
@@ -257,7 +267,7 @@ extension DataStreamRequest {
     public func responseStreamDecodable<T: Decodable & Sendable>(
         of type: T.Type = T.self,
         on queue: DispatchQueue = .main,
-        using decoder: any DataDecoder = JSONDecoder(),
+        using decoder: any DataDecoder = SessionDecoder(),
         preprocessor: any DataPreprocessor = PassthroughPreprocessor(),
         stream: @escaping Handler<T, AFError>
     ) -> Self {
@@ -275,14 +285,14 @@ extension DataStreamTask {
     ///   - type: The type to decode.
     ///   - shouldAutomaticallyCancel: Whether leaving the loop early or canceling its task cancels the request. The
     ///     default is `true`.
-    ///   - decoder: The decoder to use. The default is a `JSONDecoder`.
+    ///   - decoder: The decoder to use. The default is the session's decoder.
     ///   - preprocessor: The preprocessor to apply to each chunk.
     ///   - bufferingPolicy: How values are buffered for a slow loop. The default, `nil`, buffers no values and slows the server
     ///     down instead.
     public func streamingDecodables<T: Decodable & Sendable>(
         _ type: T.Type = T.self,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
-        decoder: any DataDecoder = JSONDecoder(),
+        decoder: any DataDecoder = SessionDecoder(),
         preprocessor: any DataPreprocessor = PassthroughPreprocessor(),
         bufferingPolicy: Stream<T, AFError>.BufferingPolicy? = nil
     ) -> Stream<T, AFError> {
@@ -298,7 +308,7 @@ extension DataDecoder {
     /// Decodes data from a server. In addition to what Foundation's decoders do, this method accepts byte-order marks and older
     /// encodings of JSON, and reports the line of an error. It rejects property lists that would exhaust the stack or memory.
     func decodeChecked<T: Decodable>(_ type: T.Type, from data: Data, of head: ResponseHead?) throws -> T {
-        switch self {
+        switch resolved(with: nil) {
         case let decoder as JSONDecoder:
             return try JSONText.decode(type, from: data, with: decoder)
         case is PropertyListDecoder:

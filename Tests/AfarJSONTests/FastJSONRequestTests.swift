@@ -19,6 +19,23 @@ import Testing
         #expect(try await task.value == User(id: 7, name: "Ada"))
     }
 
+    @Test func aSessionCanDecodeAllResponses() async throws {
+        var configuration = SessionConfiguration.default
+        configuration.decoder = .fastJSON
+        let session = Session(
+            configuration: configuration,
+            transport: MockTransport { _ in .data(Data(#"{"id":7,}"#.utf8), type: "application/json") })
+        let response = await session.request("https://example.com/users/7").serializingDecodable(User.self).response
+        guard
+            case .responseSerializationFailed(.decodingFailed(DecodingError.dataCorrupted(let context)))? = response
+                .error
+        else {
+            Issue.record("\(response)")
+            return
+        }
+        #expect(context.underlyingError is InvalidJSON)
+    }
+
     @Test func strategiesCanBePassedToTheFactory() async throws {
         struct Snake: Decodable { let firstName: String }
         let session = makeSession(#"{"first_name":"Ada"}"#)

@@ -119,7 +119,10 @@ extension DataRequest {
             let dataRequest = request as? DataRequest
             let data = dataRequest?.data
             let (result, details) = request.serialized(data: data) { urlRequest, head, error in
-                try serialize(SerializationInput(request: urlRequest, head: head, data: data, error: error))
+                try serialize(
+                    SerializationInput(
+                        request: urlRequest, head: head, data: data, error: error,
+                        decoder: request.session.configuration.decoder))
             }
             let response = DataResponse(result, details)
             request.notify(DataRequest.self) {

@@ -160,7 +160,7 @@ extension DataStreamRequest {
         on queue: DispatchQueue = .main,
         stream: @escaping Handler<Serializer.SerializedObject, AFError>
     ) -> Self {
-        addHandler(Parser(serializer), on: queue, stream)
+        addHandler(Parser(resolvingDecoder(of: serializer)), on: queue, stream)
         return self
     }
 
@@ -175,7 +175,7 @@ extension DataStreamRequest {
         on queue: DispatchQueue = .main,
         stream: @escaping Handler<Parser.Value, AFError>
     ) -> Self {
-        addHandler(DataStreamRequest.Parser(parser), on: queue, stream)
+        addHandler(DataStreamRequest.Parser(resolvingDecoder(of: parser)), on: queue, stream)
         return self
     }
 }

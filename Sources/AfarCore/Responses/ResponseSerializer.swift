@@ -147,13 +147,20 @@ public struct SerializationInput: Sendable {
     public let data: Data?
     /// The error of a step before serialization, or nil.
     public let error: AFError?
+    /// The session's decoder, or nil if no session created the input.
+    package let decoder: (any DataDecoder)?
 
     /// Creates an input.
     public init(request: URLRequest?, head: ResponseHead?, data: Data?, error: AFError?) {
+        self.init(request: request, head: head, data: data, error: error, decoder: nil)
+    }
+
+    init(request: URLRequest?, head: ResponseHead?, data: Data?, error: AFError?, decoder: (any DataDecoder)?) {
         self.request = request
         self.head = head
         self.data = data
         self.error = error
+        self.decoder = decoder
     }
 
     /// The response's head as Foundation's type.
@@ -252,30 +259,6 @@ public struct Empty: Codable, Sendable, Hashable, EmptyResponse {
     /// The shared value.
     public static func emptyValue() -> Empty { value }
 }
-
-/// A type that decodes values from bytes. Foundation's decoders conform to it.
-public protocol DataDecoder: Sendable {
-    /// Decodes a value.
-    ///
-    /// - Throws: The decoder's error.
-    func decode<D: Decodable>(_ type: D.Type, from data: Data) throws -> D
-
-    /// Decodes a value from a response's bytes. The default implementation ignores the head.
-    ///
-    /// - `head`: The response's head, for formats whose encoding the `Content-Type` header specifies.
-    /// - Throws: The decoder's error.
-    func decode<D: Decodable>(_ type: D.Type, from data: Data, of head: ResponseHead?) throws -> D
-}
-
-extension DataDecoder {
-    /// Decodes a value and ignores the head.
-    public func decode<D: Decodable>(_ type: D.Type, from data: Data, of head: ResponseHead?) throws -> D {
-        try decode(type, from: data)
-    }
-}
-
-extension JSONDecoder: DataDecoder {}
-extension PropertyListDecoder: DataDecoder {}
 
 /// A type that changes a response's bytes before they are serialized.
 public protocol DataPreprocessor: Sendable {

@@ -96,6 +96,8 @@ public struct SessionConfiguration: Sendable {
     /// The maximum size of a response in memory after decoding, in bytes. A larger response fails the request. The default is
     /// 256 MiB. Nil means no limit.
     public var maximumResponseBodySize: Int64? = 256 * 1024 * 1024
+    /// The decoder for values such as those of `responseDecodable`, unless a request specifies its own. The default is a `JSONDecoder`.
+    public var decoder: any DataDecoder = JSONDecoder()
     /// A Boolean value that indicates whether compressed bodies are decoded. See ``ExchangeOptions/decodesContent``.
     public var decodesContent: Bool {
         get { exchangeOptions.decodesContent }

@@ -26,23 +26,23 @@ extension WebSocketRequest {
         return self
     }
 
-    /// Adds a handler that receives all events, with values decoded from messages. The default decoder is a `JSONDecoder`.
+    /// Adds a handler that receives all events, with values decoded from messages. The default decoder is the session's.
     @preconcurrency
     @discardableResult
     public func streamDecodableEvents<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self, on queue: DispatchQueue = .main,
-        using decoder: any DataDecoder = JSONDecoder(),
+        using decoder: any DataDecoder = SessionDecoder(),
         handler: @escaping EventHandler<Value, any Error>
     ) -> Self {
         streamSerializer(DecodableWebSocketMessageDecoder<Value>(decoder: decoder), on: queue, handler: handler)
     }
 
-    /// Adds a handler that receives only the values decoded from messages. The default decoder is a `JSONDecoder`.
+    /// Adds a handler that receives only the values decoded from messages. The default decoder is the session's.
     @preconcurrency
     @discardableResult
     public func streamDecodable<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self, on queue: DispatchQueue = .main,
-        using decoder: any DataDecoder = JSONDecoder(),
+        using decoder: any DataDecoder = SessionDecoder(),
         handler: @escaping @Sendable (Value) -> Void
     ) -> Self {
         streamDecodableEvents(type, on: queue, using: decoder) { event in event.message.map(handler) }
@@ -87,6 +87,7 @@ extension WebSocketRequest {
         each: @escaping @Sendable (WebSocketRequest, Event<Serializer.Output, Serializer.Failure>) async -> Void,
         last: @escaping @Sendable (Event<Serializer.Output, Serializer.Failure>) -> Void
     ) {
+        let serializer = resolvingDecoder(of: serializer)
         let listener: MessageSink.Listener = { [weak self] incoming in
             guard let self else { return }
             let kind = await onQueue(session.queues.serialization) {
@@ -158,7 +159,9 @@ public struct PassthroughWebSocketMessageDecoder: WebSocketMessageSerializer {
 }
 
 /// A serializer that decodes values from messages. Text is decoded from its UTF-8 representation.
-public struct DecodableWebSocketMessageDecoder<Value: Decodable & Sendable>: WebSocketMessageSerializer {
+public struct DecodableWebSocketMessageDecoder<Value: Decodable & Sendable>: WebSocketMessageSerializer,
+    DecodingSerializer
+{
     /// The errors of the serializer.
     public enum Error: Swift.Error {
         /// The decoder failed.
@@ -172,6 +175,8 @@ public struct DecodableWebSocketMessageDecoder<Value: Decodable & Sendable>: Web
 
     /// Creates a serializer.
     public init(decoder: any DataDecoder) { self.decoder = decoder }
+
+    package func replacingDecoder(with decoder: any DataDecoder) -> Self { Self(decoder: decoder) }
 
     /// Decodes a value.
     ///

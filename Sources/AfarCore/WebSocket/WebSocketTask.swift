@@ -45,11 +45,11 @@ public struct WebSocketTask: Sendable {
         streamingEvents(.passthrough, shouldAutomaticallyCancel, bufferingPolicy)
     }
 
-    /// Returns a sequence of all events, with values decoded from the messages. By default, events aren't buffered, and a
-    /// `JSONDecoder` decodes the values.
+    /// Returns a sequence of all events, with values decoded from the messages. By default, events aren't buffered, and the
+    /// session's decoder decodes the values.
     public func streamingDecodableEvents<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self, automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
-        using decoder: any DataDecoder = JSONDecoder(),
+        using decoder: any DataDecoder = SessionDecoder(),
         bufferingPolicy: EventStreamOf<Value, any Error>.BufferingPolicy? = nil
     ) -> EventStreamOf<Value, any Error> {
         streamingEvents(
@@ -66,11 +66,11 @@ public struct WebSocketTask: Sendable {
     }
 
     /// Returns a sequence of the values decoded from the messages. The sequence ends with the request, whether it succeeds or
-    /// fails. Messages that can't be decoded are skipped. By default, all values are buffered, and a `JSONDecoder` decodes
-    /// them.
+    /// fails. Messages that can't be decoded are skipped. By default, all values are buffered, and the session's decoder
+    /// decodes them.
     public func streamingDecodable<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self, automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
-        using decoder: any DataDecoder = JSONDecoder(),
+        using decoder: any DataDecoder = SessionDecoder(),
         bufferingPolicy: StreamOf<Value>.BufferingPolicy = .unbounded
     ) -> StreamOf<Value> {
         streamingValues(

@@ -6,7 +6,7 @@ public import Foundation
 /// Lines end with LF or CR LF. The last line doesn't need a line ending. The parser skips lines that contain only white space,
 /// and a byte-order mark at the beginning of the body. For a line that can't be decoded, the parser returns a failure with a
 /// ``JSONStreamError``. It then continues with the next line.
-public struct JSONLinesParser<T: Decodable & Sendable>: DataStreamParser {
+public struct JSONLinesParser<T: Decodable & Sendable>: DataStreamParser, DecodingSerializer {
     /// The decoder to use.
     public let decoder: any DataDecoder
     /// The maximum length of a line in bytes.
@@ -17,15 +17,19 @@ public struct JSONLinesParser<T: Decodable & Sendable>: DataStreamParser {
     /// Creates a parser.
     ///
     /// - Parameters:
-    ///   - decoder: The decoder to use. The default is a `JSONDecoder`.
+    ///   - decoder: The decoder to use. The default is the session's decoder.
     ///   - maximumLineLength: The maximum length of a line in bytes. A longer line is discarded and reported as
     ///     ``JSONStreamError/Reason/tooLong(limit:)``. The default is 1 MiB.
     public init(
-        decoder: any DataDecoder = JSONDecoder(),
+        decoder: any DataDecoder = SessionDecoder(),
         maximumLineLength: Int = JSONLinesParser.defaultMaximumLineLength
     ) {
         self.decoder = decoder
         lines = LineSplitter(maximumLength: maximumLineLength)
+    }
+
+    package func replacingDecoder(with decoder: any DataDecoder) -> Self {
+        Self(decoder: decoder, maximumLineLength: maximumLineLength)
     }
 
     /// The default maximum length of a line, 1 MiB.
@@ -56,7 +60,7 @@ extension DataStreamParser {
     /// Returns a parser that decodes a value from each line.
     public static func jsonLines<T: Decodable & Sendable>(
         of type: T.Type,
-        decoder: any DataDecoder = JSONDecoder(),
+        decoder: any DataDecoder = SessionDecoder(),
         maximumLineLength: Int = JSONLinesParser<T>.defaultMaximumLineLength
     ) -> Self where Self == JSONLinesParser<T> {
         JSONLinesParser(decoder: decoder, maximumLineLength: maximumLineLength)
@@ -132,7 +136,7 @@ extension Data {
 ///
 /// A value is returned as soon as its line feed arrives. For a value that is incomplete or can't be decoded, the parser returns
 /// a failure with a ``JSONStreamError``. It then continues after the next separator.
-public struct JSONTextSequenceParser<T: Decodable & Sendable>: DataStreamParser {
+public struct JSONTextSequenceParser<T: Decodable & Sendable>: DataStreamParser, DecodingSerializer {
     /// The decoder to use.
     public let decoder: any DataDecoder
     /// The maximum length of a value in bytes.
@@ -154,15 +158,19 @@ public struct JSONTextSequenceParser<T: Decodable & Sendable>: DataStreamParser 
     /// Creates a parser.
     ///
     /// - Parameters:
-    ///   - decoder: The decoder to use. The default is a `JSONDecoder`.
+    ///   - decoder: The decoder to use. The default is the session's decoder.
     ///   - maximumLength: The maximum length of a value in bytes. A longer value is discarded and reported as
     ///     ``JSONStreamError/Reason/tooLong(limit:)``. The default is 1 MiB.
     public init(
-        decoder: any DataDecoder = JSONDecoder(),
+        decoder: any DataDecoder = SessionDecoder(),
         maximumLength: Int = JSONTextSequenceParser.defaultMaximumLength
     ) {
         self.decoder = decoder
         self.maximumLength = maximumLength
+    }
+
+    package func replacingDecoder(with decoder: any DataDecoder) -> Self {
+        Self(decoder: decoder, maximumLength: maximumLength)
     }
 
     /// The default maximum length of a value, 1 MiB.
@@ -232,7 +240,7 @@ extension DataStreamParser {
     /// Returns a parser that decodes the values of a JSON text sequence.
     public static func jsonTextSequence<T: Decodable & Sendable>(
         of type: T.Type,
-        decoder: any DataDecoder = JSONDecoder(),
+        decoder: any DataDecoder = SessionDecoder(),
         maximumLength: Int = JSONTextSequenceParser<T>.defaultMaximumLength
     ) -> Self where Self == JSONTextSequenceParser<T> {
         JSONTextSequenceParser(decoder: decoder, maximumLength: maximumLength)
