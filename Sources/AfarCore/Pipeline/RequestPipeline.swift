@@ -363,8 +363,11 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
         if request.inlineRunner?.runInline(inline) != true { DispatchQueue.global().async { inline.run() } }
     }
 
-    /// Continues on another thread before user code runs.
-    private func leaveCallersThread() async { await request.onQueue(.global()) {} }
+    /// Continues on another thread before user code runs, or when a task waits for the response, in this task.
+    private func leaveCallersThread() async {
+        await request.inlineRunner?.waitForWaiter()
+        if isOnCallersThread { await request.onQueue(.global()) {} }
+    }
 }
 
 extension TransportResponse {

@@ -113,8 +113,8 @@ public class Request: @unchecked Sendable {
         return end ?? failure
     }
 
-    /// The task or thread that waits for the response and can run the request's jobs in the meantime.
-    var inlineRunner: (any InlineJobRunner)? { mutable.withLock { $0.inlineRunner } }
+    /// The response for which a task can wait. In the meantime, this task can run the request's jobs.
+    var inlineRunner: AnyDeferred? { mutable.withLock { $0.inlineRunner } }
 
     /// Cancels the request. It fails with ``AFError/explicitlyCancelled`` and its handlers are called. Does nothing if the
     /// request has finished.

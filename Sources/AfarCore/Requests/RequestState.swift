@@ -26,8 +26,8 @@ struct RequestState {
     var waiting: UnsafeContinuation<Void, Never>?
     /// The task that runs the request from its start to its end.
     var task: Task<Void, Never>?
-    /// The task or thread that waits for the response and can run the request's jobs in the meantime.
-    var inlineRunner: (any InlineJobRunner)?
+    /// The response for which a task can wait. In the meantime, this task can run the request's jobs.
+    var inlineRunner: AnyDeferred?
 
     /// The settings made by the request's owner.
     struct Settings {

@@ -13,14 +13,8 @@ package struct InlineJob: Sendable {
     package func run() { job.runSynchronously(on: executor.asUnownedTaskExecutor()) }
 }
 
-/// A waiting task or thread that can run another task's jobs while it waits.
-package protocol InlineJobRunner: AnyObject, Sendable {
-    /// Passes the job to a waiter, which runs it. Returns false if there is no waiter.
-    func runInline(_ job: InlineJob) -> Bool
-}
-
-/// The part of ``Deferred`` that doesn't depend on the value's type: the waiters.
-package class AnyDeferred: InlineJobRunner, @unchecked Sendable {
+/// The part of ``Deferred`` that doesn't depend on the value's type: the waiters. A waiter can run another task's jobs while it waits.
+package class AnyDeferred: @unchecked Sendable {
     // Sendable because the lock protects all mutable state.
     //
     // This class isn't generic, because a generic class would slow down each wait. Continuations resume without a value. Each waiter takes
@@ -29,24 +23,44 @@ package class AnyDeferred: InlineJobRunner, @unchecked Sendable {
 
     private struct State {
         var isFulfilled = false
+        /// Whether a task waits, or is about to wait or to return. Before that, the task checks for a job.
+        var isAwaited = false
         var job: InlineJob?
         var firstWaiter: Waiter?
         var otherWaiters: [Waiter] = []
+        /// A task that waits until another task waits for the value.
+        var attendant: Waiter?
     }
 
     private let state = InlineLocked(State())
 
     fileprivate init() {}
 
+    /// Passes the job to a waiter, which runs it. Returns false if there is no waiter.
     package func runInline(_ job: InlineJob) -> Bool {
-        let waiter = state.withLock { state -> Waiter? in
-            guard state.job == nil, let waiter = state.firstWaiter.take() else { return nil }
+        let (isTaken, waiter) = state.withLock { state -> (Bool, Waiter?) in
+            guard state.isAwaited, !state.isFulfilled, state.job == nil else { return (false, nil) }
             state.job = job
-            return waiter
+            return (true, state.firstWaiter.take())
         }
         waiter?.resume()
-        return waiter != nil
+        return isTaken
     }
+
+    /// Waits until a task waits for the value, but at most a millisecond, because maybe no task ever does. This method can return without
+    /// suspending the calling task.
+    package func waitForWaiter() async {
+        await withUnsafeContinuation { attendant in
+            let mustWait = state.withLock { state in
+                if !state.isAwaited { state.attendant = attendant }
+                return !state.isAwaited
+            }
+            if mustWait { Attendance.limit(for: self) } else { attendant.resume() }
+        }
+    }
+
+    /// Ends the wait for a waiter.
+    fileprivate func releaseAttendant() { state.withLock { $0.attendant.take() }?.resume() }
 
     /// Ends the wait. Only the first call has an effect.
     ///
@@ -62,9 +76,14 @@ package class AnyDeferred: InlineJobRunner, @unchecked Sendable {
         for waiter in others { waiter.resume() }
     }
 
-    /// Returns whether the wait has ended, and the job to run while waiting, if any.
+    /// Returns whether the wait has ended, and the job to run while waiting, if any. Called by each waiter before it waits.
     fileprivate func takeJob() -> (isFulfilled: Bool, job: InlineJob?) {
-        state.withLock { ($0.isFulfilled, $0.job.take()) }
+        let (isFulfilled, job, attendant) = state.withLock { state in
+            state.isAwaited = true
+            return (state.isFulfilled, state.job.take(), state.attendant.take())
+        }
+        attendant?.resume()
+        return (isFulfilled, job)
     }
 
     fileprivate func add(_ waiter: Waiter) {
@@ -74,6 +93,22 @@ package class AnyDeferred: InlineJobRunner, @unchecked Sendable {
             return true
         }
         if !mustWait { waiter.resume() }
+    }
+}
+
+/// Limits how long tasks wait for a waiter. One timer serves all of them.
+private enum Attendance {
+    private static let waiting = Locked<[AnyDeferred]>([])
+
+    static func limit(for deferred: AnyDeferred) {
+        let isFirst = waiting.withLock { waiting in
+            waiting.append(deferred)
+            return waiting.count == 1
+        }
+        guard isFirst else { return }
+        DelayedCall.queue.asyncAfter(deadline: .now() + .milliseconds(1)) {
+            for deferred in waiting.withLock({ Swift.exchange(&$0, with: []) }) { deferred.releaseAttendant() }
+        }
     }
 }
 

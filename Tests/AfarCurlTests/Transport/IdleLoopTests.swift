@@ -22,8 +22,10 @@ extension TransportTests {
             try await withRawServer(script) { server in
                 #expect(try await transport.text(of: Exchange(server.url)) == "A")
                 let silent = Exchange(server.url).with { $0.idleTimeout = 0.2 }
+                let start = ContinuousClock.now
                 let error = try await transportError { try await transport.send(silent) }
                 #expect(error.code == .timedOut)
+                #expect(start.duration(to: .now) < .seconds(10))
                 #expect(server.connectionCount == 1)
             }
         }

@@ -23,13 +23,52 @@ import Testing
             _ = await waiter.value
         }
     }
+
+    @Test func aTaskWaitsForAWaiterAndThenRunsInline() async {
+        for round in 0..<500 {
+            let deferred = Deferred<Int>()
+            let attendant = Task.detached(executorPreference: InlineExecutor(to: deferred)) {
+                await deferred.waitForWaiter()
+                deferred.fulfill(round)
+            }
+            if round.isMultiple(of: 3) { await Task.yield() }
+            #expect(await deferred.value == round)
+            await attendant.value
+        }
+    }
+
+    @Test func waitingForAWaiterEndsWithoutOne() async {
+        for _ in 0..<20 { await Deferred<Int>().waitForWaiter() }
+        let deferred = Deferred<Int>()
+        let waiters = (0..<2).map { _ in Task { await deferred.value } }
+        for _ in 0..<20 { await deferred.waitForWaiter() }
+        deferred.fulfill(1)
+        for waiter in waiters { #expect(await waiter.value == 1) }
+    }
+
+    @Test func manyTasksWaitForWaitersAtOnce() async {
+        await withDiscardingTaskGroup { group in
+            for number in 0..<200 {
+                group.addTask {
+                    let deferred = Deferred<Int>()
+                    async let attendant: Void = {
+                        await deferred.waitForWaiter()
+                        deferred.fulfill(number)
+                    }()
+                    if number.isMultiple(of: 2) { try? await Task.sleep(for: .milliseconds(number % 7)) }
+                    #expect(await deferred.value == number)
+                    await attendant
+                }
+            }
+        }
+    }
 }
 
 /// Runs its tasks' jobs inline on the thread that waits for the value, if there is one.
 private final class InlineExecutor: TaskExecutor {
-    private let inlineRunner: any InlineJobRunner
+    private let inlineRunner: AnyDeferred
 
-    init(to inlineRunner: any InlineJobRunner) { self.inlineRunner = inlineRunner }
+    init(to inlineRunner: AnyDeferred) { self.inlineRunner = inlineRunner }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
