@@ -6,21 +6,11 @@ import Testing
 
 /// Responses that are available without waiting, such as those of a cache.
 @Suite(.timeLimit(.minutes(1))) struct ImmediateResponseTests {
-    /// A value that records the thread on which it is decoded.
-    private struct Decoded: Decodable, Sendable {
-        let thread: pthread_t
+    /// A value whose decoding requires a lock.
+    private struct Locking: Decodable, Sendable {
+        static let lock = Mutex(0)
 
-        init(from decoder: any Decoder) throws { thread = pthread_self() }
-    }
-
-    /// Runs tasks on one thread.
-    private final class ThreadExecutor: TaskExecutor {
-        private let queue = DispatchQueue(label: "afar.tests")
-
-        func enqueue(_ job: consuming ExecutorJob) {
-            let job = UnownedJob(job)
-            queue.async { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
-        }
+        init(from decoder: any Decoder) throws { Self.lock.withLock { $0 += 1 } }
     }
 
     private let url = "http://cache.example/value"
@@ -48,30 +38,12 @@ import Testing
         }
     }
 
-    private struct Locking: Decodable, Sendable {
-        static let lock = Mutex(0)
-
-        init(from decoder: any Decoder) throws { Self.lock.withLock { $0 += 1 } }
-    }
-
-    @Test func theAwaitingTaskDecodes() async throws {
-        let session = makeSession()
-        try await withTaskExecutorPreference(ThreadExecutor()) {
-            for _ in 0..<20 {
-                let before = pthread_self()
-                let decoded = try await session.request(url).serializingDecodable(Decoded.self).value
-                // Dispatch can use another thread after each suspension.
-                #expect(decoded.thread == before || decoded.thread == pthread_self())
-            }
-        }
-    }
-
     @Test func aResponseThatNobodyAwaitsIsStillDelivered() async {
         let session = makeSession()
         for _ in 0..<20 {
             await withCheckedContinuation { continuation in
                 let request = session.request(url)
-                _ = request.serializingDecodable(Decoded.self)
+                _ = request.serializingDecodable(Locking.self)
                 request.responseData(queue: .global()) { _ in continuation.resume() }
             }
         }
