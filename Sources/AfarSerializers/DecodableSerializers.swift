@@ -6,10 +6,10 @@ public import Foundation
 #endif
 
 /// A serializer that decodes a value from a response.
-public final class DecodableResponseSerializer<T: Decodable>: ResponseSerializer, DecodingSerializer {
+public final class DecodableResponseSerializer<T: Decodable>: ResponseSerializer {
     /// The preprocessor to apply to the body before serialization.
     public let dataPreprocessor: any DataPreprocessor
-    /// The decoder to use.
+    /// The decoder to use. The default is a ``SessionDecoder``, which stands for the session's decoder.
     public let decoder: any DataDecoder
     /// The status codes that allow an empty body.
     public let emptyResponseCodes: Set<Int>
@@ -33,12 +33,6 @@ public final class DecodableResponseSerializer<T: Decodable>: ResponseSerializer
         self.decoder = decoder
         self.emptyResponseCodes = emptyResponseCodes
         self.emptyRequestMethods = emptyRequestMethods
-    }
-
-    package func replacingDecoder(with decoder: any DataDecoder) -> Self {
-        Self(
-            dataPreprocessor: dataPreprocessor, decoder: decoder, emptyResponseCodes: emptyResponseCodes,
-            emptyRequestMethods: emptyRequestMethods)
     }
 
     /// Returns the decoded value. For an allowed empty body, returns the empty value of `T`, which must be an
@@ -203,8 +197,8 @@ extension DownloadRequest {
 // MARK: - Streams
 
 /// A serializer that decodes a value from each chunk of a streamed response.
-public struct DecodableStreamSerializer<T: Decodable & Sendable>: DataStreamSerializer, DecodingSerializer {
-    /// The decoder to use.
+public struct DecodableStreamSerializer<T: Decodable & Sendable>: DataStreamSerializer {
+    /// The decoder to use. The default is a ``SessionDecoder``, which stands for the session's decoder.
     public let decoder: any DataDecoder
     /// The preprocessor to apply to each chunk.
     public let dataPreprocessor: any DataPreprocessor
@@ -220,10 +214,6 @@ public struct DecodableStreamSerializer<T: Decodable & Sendable>: DataStreamSeri
     ) {
         self.decoder = decoder
         self.dataPreprocessor = dataPreprocessor
-    }
-
-    package func replacingDecoder(with decoder: any DataDecoder) -> Self {
-        Self(decoder: decoder, dataPreprocessor: dataPreprocessor)
     }
 
     /// Returns the value decoded from a chunk.
@@ -308,7 +298,7 @@ extension DataDecoder {
     /// Decodes data from a server. In addition to what Foundation's decoders do, this method accepts byte-order marks and older
     /// encodings of JSON, and reports the line of an error. It rejects property lists that would exhaust the stack or memory.
     func decodeChecked<T: Decodable>(_ type: T.Type, from data: Data, of head: ResponseHead?) throws -> T {
-        switch resolved(with: nil) {
+        switch resolved() {
         case let decoder as JSONDecoder:
             return try JSONText.decode(type, from: data, with: decoder)
         case is PropertyListDecoder:

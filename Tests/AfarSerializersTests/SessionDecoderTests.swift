@@ -4,6 +4,10 @@ import AfarTesting
 import Foundation
 import Testing
 
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
 /// The decoder of a session's configuration.
 @Suite struct SessionDecoderTests {
     private struct Value: Codable, Equatable, Sendable { var text: String }
@@ -82,6 +86,70 @@ import Testing
         func append(_ text: String) { texts.append(text) }
     }
 
+    /// A serializer that decodes an envelope, as users of Alamofire write it.
+    private struct Envelope: ResponseSerializer {
+        private let inner = DecodableResponseSerializer<Value>()
+
+        func serialize(
+            request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?
+        ) throws -> String {
+            try inner.serialize(request: request, response: response, data: data, error: error).text
+        }
+    }
+
+    /// A parser that wraps another one.
+    private struct Texts: DataStreamParser {
+        private var inner = JSONTextSequenceParser<Value>()
+
+        mutating func parse(_ chunk: Data) -> [Result<String, AFError>] { inner.parse(chunk).map { $0.map(\.text) } }
+        mutating func finish() -> [Result<String, AFError>] { inner.finish().map { $0.map(\.text) } }
+    }
+
+    @Test func wrappedSerializersUseTheSessionsDecoder() async throws {
+        let session = makeSession()
+        #expect(try await session.request(url).serializing(Envelope()).value == "session")
+        #expect(try await session.download(url).serializing(Envelope()).value == "session")
+        let sequence = Session(
+            configuration: session.configuration,
+            transport: MockTransport { _ in .data(Data("\u{1E}{}\n\u{1E}{}".utf8)) })
+        var texts: [String] = []
+        for await stream in sequence.streamRequest(url).serializing(Texts()) {
+            if let text = stream.value { texts.append(text) }
+        }
+        #expect(texts == ["session", "session"])
+    }
+
+    @Test func aParserKeepsItsState() async throws {
+        var parser = JSONLinesParser<Value>()
+        #expect(parser.parse(Data(#"{"text":"a"}"#.utf8)).isEmpty)
+        let session = Session(transport: MockTransport { _ in .data(Data("\n{\"text\":\"b\"}\n".utf8)) })
+        var texts: [String] = []
+        for await stream in session.streamRequest(url).serializing(parser) {
+            if let value = stream.value { texts.append(value.text) }
+        }
+        #expect(texts == ["a", "b"])
+    }
+
+    /// The encodings and error positions of Afar's own decoding of JSON remain.
+    @Test func aJSONDecoderWithStrategiesIsTolerant() async throws {
+        struct Name: Codable, Equatable, Sendable { var firstName: String }
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        var configuration = SessionConfiguration.default
+        configuration.decoder = decoder
+        let session = Session(
+            configuration: configuration,
+            transport: MockTransport { _ in .data(Data("\u{FEFF}{\"first_name\":\"a\"}".utf8)) })
+        #expect(try await session.request(url).serializingDecodable(Name.self).value.firstName == "a")
+        #expect(try await session.download(url).serializingDecodable(Name.self).value.firstName == "a")
+    }
+
+    @Test func aSessionWhoseDecoderIsThePlaceholderDecodesJSON() async throws {
+        let session = makeSession(decoder: SessionDecoder())
+        #expect(try await session.request(url).serializingDecodable(Value.self).value.text == "body")
+        #expect(try await session.download(url).serializingDecodable(Value.self).value.text == "body")
+    }
+
     @Test func anExplicitDecoderTakesPrecedence() async throws {
         let session = makeSession()
         let (own, stored): (Marker, any DataDecoder) = (Marker(text: "own"), Marker(text: "stored"))
@@ -93,9 +161,11 @@ import Testing
         #expect(try await session.download(url).serializingDecodable(Value.self, decoder: own).value.text == "own")
         #expect(
             try await session.request(url).serializing(.decodable(of: Value.self, decoder: own)).value.text == "own")
+        var texts: [String] = []
         for await stream in session.streamRequest(url).serializing(.jsonLines(of: Value.self, decoder: own)) {
-            if let value = stream.value { #expect(value.text == "own") }
+            if let value = stream.value { texts.append(value.text) }
         }
+        #expect(texts == ["own"])
     }
 
     /// Without a request, there is no session.

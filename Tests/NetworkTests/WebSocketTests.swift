@@ -126,6 +126,21 @@ import Testing
         socket.cancel()
     }
 
+    @Test func theSessionsDecoderDecodesMessages() async throws {
+        struct Item: Codable, Equatable, Sendable { var firstName: String }
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        var configuration = SessionConfiguration.default
+        configuration.decoder = decoder
+        let session = Session(configuration: configuration)
+        let socket = session.webSocketRequest(to: try await url("/echo"))
+        let task = socket.webSocketTask()
+        var items = task.streamingDecodable(Item.self).makeAsyncIterator()
+        try await task.send(.string(#"{"first_name":"a"}"#))
+        #expect(await items.next() == Item(firstName: "a"))
+        socket.cancel()
+    }
+
     @Test func messagesSentBeforeOpeningWait() async throws {
         let request = session.webSocketRequest(to: try await url("/echo"))
         let (results, continuation) = AsyncStream.makeStream(of: Bool.self)

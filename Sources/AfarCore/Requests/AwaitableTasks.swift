@@ -183,8 +183,8 @@ public struct DataStreamTask: Sendable {
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
         bufferingPolicy: Stream<Serializer.SerializedObject, AFError>.BufferingPolicy? = nil
     ) -> Stream<Serializer.SerializedObject, AFError> {
-        stream(automaticallyCancelling: shouldAutomaticallyCancel, bufferingPolicy: bufferingPolicy) { [request] in
-            DataStreamRequest.Parser(request.resolvingDecoder(of: serializer))
+        stream(automaticallyCancelling: shouldAutomaticallyCancel, bufferingPolicy: bufferingPolicy) {
+            DataStreamRequest.Parser(serializer)
         }
     }
 
@@ -195,8 +195,8 @@ public struct DataStreamTask: Sendable {
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
         bufferingPolicy: Stream<Parser.Value, AFError>.BufferingPolicy? = nil
     ) -> Stream<Parser.Value, AFError> {
-        stream(automaticallyCancelling: shouldAutomaticallyCancel, bufferingPolicy: bufferingPolicy) { [request] in
-            DataStreamRequest.Parser(request.resolvingDecoder(of: parser))
+        stream(automaticallyCancelling: shouldAutomaticallyCancel, bufferingPolicy: bufferingPolicy) {
+            DataStreamRequest.Parser(parser)
         }
     }
 

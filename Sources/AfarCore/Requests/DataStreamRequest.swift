@@ -160,7 +160,7 @@ extension DataStreamRequest {
         on queue: DispatchQueue = .main,
         stream: @escaping Handler<Serializer.SerializedObject, AFError>
     ) -> Self {
-        addHandler(Parser(resolvingDecoder(of: serializer)), on: queue, stream)
+        addHandler(Parser(serializer), on: queue, stream)
         return self
     }
 
@@ -175,7 +175,7 @@ extension DataStreamRequest {
         on queue: DispatchQueue = .main,
         stream: @escaping Handler<Parser.Value, AFError>
     ) -> Self {
-        addHandler(DataStreamRequest.Parser(resolvingDecoder(of: parser)), on: queue, stream)
+        addHandler(DataStreamRequest.Parser(parser), on: queue, stream)
         return self
     }
 }
@@ -340,7 +340,7 @@ extension DataStreamRequest {
         chunks.append(
             StreamSink.Consumer(begin: parser.begin) { [weak self] chunk in
                 guard let self else { return }
-                for result in await onQueue(session.queues.serialization, { parser.parse(chunk) }) {
+                for result in await onQueue(session.queues.serialization, { parse(chunk, with: parser) }) {
                     guard !hasEnded else { return }
                     if !parser.isTrivial { didParse(result) }
                     if case .failure = result, automaticallyCancelOnStreamError { cancel() }
@@ -348,11 +348,18 @@ extension DataStreamRequest {
                 }
             })
         addHandler(Completion.init(of:)) { [weak self] completion in
-            let results = parser.finish(completion.error == nil)
+            let finish = { parser.finish(completion.error == nil) }
+            let results = self?.withSessionDecoder(finish) ?? finish()
             if let self, !parser.isTrivial { for result in results { self.didParse(result) } }
             let rest = results.map { Event<Success, Failure>.stream($0) }
             last((rest + [.complete(completion)]).map { Stream(event: $0, token: CancellationToken(self)) })
         }
+    }
+
+    private func parse<Success: Sendable, Failure: Error>(
+        _ chunk: Data, with parser: Parser<Success, Failure>
+    ) -> [Result<Success, Failure>] {
+        parser.isTrivial ? parser.parse(chunk) : withSessionDecoder { parser.parse(chunk) }
     }
 
     /// Notifies the monitors of a value or an error that the parser returned.

@@ -233,7 +233,7 @@ extension DownloadRequest {
         queue: DispatchQueue? = .main,
         completionHandler: @escaping @Sendable (AFDownloadResponse<Serializer.SerializedObject>) -> Void
     ) -> Self {
-        addHandler(on: queue, makeResponse(using: serializer), completion: completionHandler)
+        addHandler(on: queue, Self.makeResponse(using: serializer), completion: completionHandler)
         return self
     }
 
@@ -245,7 +245,7 @@ extension DownloadRequest {
         responseSerializer: Serializer,
         completionHandler: @escaping @Sendable (AFDownloadResponse<Serializer.SerializedObject>) -> Void
     ) -> Self {
-        addHandler(on: queue, makeResponse(using: responseSerializer), completion: completionHandler)
+        addHandler(on: queue, Self.makeResponse(using: responseSerializer), completion: completionHandler)
         return self
     }
 
@@ -258,7 +258,7 @@ extension DownloadRequest {
         responseSerializer: Serializer,
         completionHandler: @escaping @Sendable (AFDownloadResponse<Serializer.SerializedObject>) -> Void
     ) -> Self {
-        addHandler(on: queue, makeResponse(using: responseSerializer), completion: completionHandler)
+        addHandler(on: queue, Self.makeResponse(using: responseSerializer), completion: completionHandler)
         return self
     }
 
@@ -275,7 +275,7 @@ extension DownloadRequest {
         _ serializer: Serializer,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true
     ) -> DownloadTask<Serializer.SerializedObject> where Serializer.SerializedObject: Sendable {
-        downloadTask(automaticallyCancelling: shouldAutomaticallyCancel, makeResponse(using: serializer))
+        downloadTask(automaticallyCancelling: shouldAutomaticallyCancel, Self.makeResponse(using: serializer))
     }
 
     /// Adds a serializer and returns a task that provides its value, like ``serializing(_:automaticallyCancelling:)``.
@@ -283,7 +283,7 @@ extension DownloadRequest {
         using serializer: Serializer,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true
     ) -> DownloadTask<Serializer.SerializedObject> where Serializer.SerializedObject: Sendable {
-        downloadTask(automaticallyCancelling: shouldAutomaticallyCancel, makeResponse(using: serializer))
+        downloadTask(automaticallyCancelling: shouldAutomaticallyCancel, Self.makeResponse(using: serializer))
     }
 
     /// Adds a serializer and returns a task that provides its value. This overload supports the serializers' factory methods,
@@ -292,7 +292,7 @@ extension DownloadRequest {
         using serializer: Serializer,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true
     ) -> DownloadTask<Serializer.SerializedObject> where Serializer.SerializedObject: Sendable {
-        downloadTask(automaticallyCancelling: shouldAutomaticallyCancel, makeResponse(using: serializer))
+        downloadTask(automaticallyCancelling: shouldAutomaticallyCancel, Self.makeResponse(using: serializer))
     }
 
     private func downloadTask<Value: Sendable>(
@@ -304,11 +304,10 @@ extension DownloadRequest {
         return DownloadTask(request: self, deferred: deferred, shouldAutomaticallyCancel: shouldAutomaticallyCancel)
     }
 
-    private func makeResponse<Serializer: DownloadResponseSerializerProtocol>(
+    private static func makeResponse<Serializer: DownloadResponseSerializerProtocol>(
         using serializer: Serializer
     ) -> @Sendable (Request) -> AFDownloadResponse<Serializer.SerializedObject> {
-        let serializer = resolvingDecoder(of: serializer)
-        return Self.makeResponse { request, head, fileURL, error in
+        makeResponse { request, head, fileURL, error in
             try serializer.serializeDownload(
                 request: request, response: head?.httpURLResponse, fileURL: fileURL, error: error)
         }
@@ -321,7 +320,9 @@ extension DownloadRequest {
     ) -> @Sendable (Request) -> AFDownloadResponse<Value> {
         { request in
             let download = request as? DownloadRequest
-            let (result, details) = request.serialized { try serialize($0, $1, download?.fileURL, $2) }
+            let (result, details) = request.serialized { urlRequest, head, error in
+                try request.withSessionDecoder { try serialize(urlRequest, head, download?.fileURL, error) }
+            }
             let response = DownloadResponse(result, details, of: download?.files ?? DownloadFiles())
             request.notify(DownloadRequest.self) {
                 .requestDidParse(request, parsedValue?($0, response) ?? .init($0, response))

@@ -24,41 +24,44 @@ extension DataDecoder {
 extension JSONDecoder: DataDecoder {}
 extension PropertyListDecoder: DataDecoder {}
 
-/// The decoder of the session: ``SessionConfiguration/decoder``.
+/// A decoder that stands for the session's decoder, ``SessionConfiguration/decoder``.
 ///
-/// This value is the default of the methods and serializers that decode values. A serializer that isn't used by a request decodes
-/// with a `JSONDecoder` instead.
+/// It is the default of the methods and serializers that decode values. Use it as the default of your own methods that have a decoder
+/// as a parameter. Code that no request calls decodes with a `JSONDecoder` instead.
 public struct SessionDecoder: DataDecoder {
+    /// The decoder of the session whose serializer or parser is running.
+    @TaskLocal package static var current: (any DataDecoder)?
+
     /// Creates the value.
     public init() {}
 
-    /// Decodes a value with a `JSONDecoder`.
+    /// Decodes a value with the session's decoder.
     public func decode<D: Decodable>(_ type: D.Type, from data: Data) throws -> D {
-        try JSONDecoder().decode(type, from: data)
+        try resolved().decode(type, from: data)
+    }
+
+    /// Decodes a value with the session's decoder.
+    public func decode<D: Decodable>(_ type: D.Type, from data: Data, of head: ResponseHead?) throws -> D {
+        try resolved().decode(type, from: data, of: head)
     }
 }
 
 extension DataDecoder {
-    /// Returns the session's decoder instead of a ``SessionDecoder``. Without a session, it is a `JSONDecoder`.
-    package func resolved(with sessionDecoder: (any DataDecoder)?) -> any DataDecoder {
-        self is SessionDecoder ? sessionDecoder ?? JSONDecoder() : self
+    /// Returns the decoder that a ``SessionDecoder`` stands for. Returns any other decoder unchanged.
+    ///
+    /// - Parameter sessionDecoder: The session's decoder. The default is the decoder of the running serializer's session.
+    package func resolved(with sessionDecoder: (any DataDecoder)? = nil) -> any DataDecoder {
+        guard self is SessionDecoder else { return self }
+        guard let decoder = sessionDecoder ?? SessionDecoder.current, !(decoder is SessionDecoder) else {
+            return JSONDecoder()
+        }
+        return decoder
     }
 }
 
-/// A serializer or parser that decodes values without a ``SerializationInput``.
-package protocol DecodingSerializer {
-    var decoder: any DataDecoder { get }
-
-    /// Returns a copy with another decoder.
-    func replacingDecoder(with decoder: any DataDecoder) -> Self
-}
-
 extension Request {
-    /// Returns a serializer or parser that uses the session's decoder instead of a ``SessionDecoder``.
-    func resolvingDecoder<Serializer>(of serializer: Serializer) -> Serializer {
-        guard let decoding = serializer as? any DecodingSerializer, decoding.decoder is SessionDecoder else {
-            return serializer
-        }
-        return decoding.replacingDecoder(with: session.configuration.decoder) as? Serializer ?? serializer
+    /// Runs a serializer or a parser that has no ``SerializationInput``.
+    func withSessionDecoder<Value>(_ body: () throws -> Value) rethrows -> Value {
+        try SessionDecoder.$current.withValue(session.configuration.decoder, operation: body)
     }
 }

@@ -32,7 +32,9 @@ public protocol DataResponseSerializerProtocol<SerializedObject>: Sendable {
 extension DataResponseSerializerProtocol {
     /// Calls ``serialize(request:response:data:error:)``.
     public func serialize(_ input: SerializationInput) throws -> SerializedObject {
-        try serialize(request: input.request, response: input.response, data: input.data, error: input.error)
+        try SessionDecoder.$current.withValue(input.decoder ?? SessionDecoder.current) {
+            try serialize(request: input.request, response: input.response, data: input.data, error: input.error)
+        }
     }
 }
 

@@ -96,7 +96,11 @@ public struct SessionConfiguration: Sendable {
     /// The maximum size of a response in memory after decoding, in bytes. A larger response fails the request. The default is
     /// 256 MiB. Nil means no limit.
     public var maximumResponseBodySize: Int64? = 256 * 1024 * 1024
-    /// The decoder for values such as those of `responseDecodable`, unless a request specifies its own. The default is a `JSONDecoder`.
+    /// The decoder for the values of responses, downloads, streams and WebSockets, unless a `decoder:` argument specifies another one. The
+    /// default is a `JSONDecoder`.
+    ///
+    /// The default argument is a ``SessionDecoder``. Parsers such as `.jsonLines(of:)` use this decoder too, so it should decode JSON. Don't
+    /// change a `JSONDecoder` after you have created the session, because requests use it in several threads.
     public var decoder: any DataDecoder = JSONDecoder()
     /// A Boolean value that indicates whether compressed bodies are decoded. See ``ExchangeOptions/decodesContent``.
     public var decodesContent: Bool {

@@ -87,11 +87,10 @@ extension WebSocketRequest {
         each: @escaping @Sendable (WebSocketRequest, Event<Serializer.Output, Serializer.Failure>) async -> Void,
         last: @escaping @Sendable (Event<Serializer.Output, Serializer.Failure>) -> Void
     ) {
-        let serializer = resolvingDecoder(of: serializer)
         let listener: MessageSink.Listener = { [weak self] incoming in
             guard let self else { return }
             let kind = await onQueue(session.queues.serialization) {
-                Event<Serializer.Output, Serializer.Failure>.Kind(incoming, by: serializer)
+                withSessionDecoder { Event<Serializer.Output, Serializer.Failure>.Kind(incoming, by: serializer) }
             }
             await each(self, Event(kind, of: self))
         }
@@ -159,9 +158,7 @@ public struct PassthroughWebSocketMessageDecoder: WebSocketMessageSerializer {
 }
 
 /// A serializer that decodes values from messages. Text is decoded from its UTF-8 representation.
-public struct DecodableWebSocketMessageDecoder<Value: Decodable & Sendable>: WebSocketMessageSerializer,
-    DecodingSerializer
-{
+public struct DecodableWebSocketMessageDecoder<Value: Decodable & Sendable>: WebSocketMessageSerializer {
     /// The errors of the serializer.
     public enum Error: Swift.Error {
         /// The decoder failed.
@@ -175,8 +172,6 @@ public struct DecodableWebSocketMessageDecoder<Value: Decodable & Sendable>: Web
 
     /// Creates a serializer.
     public init(decoder: any DataDecoder) { self.decoder = decoder }
-
-    package func replacingDecoder(with decoder: any DataDecoder) -> Self { Self(decoder: decoder) }
 
     /// Decodes a value.
     ///

@@ -7,7 +7,7 @@ import Foundation
 /// The address families alternate. If an address doesn't respond in time, the next one is tried concurrently, and the first
 /// connection wins.
 final class ConnectionAttempt: @unchecked Sendable {
-    // Sendable because only the loop's thread uses it. Other threads only pass it back to that thread.
+    // Sendable because only its engine uses it. Other threads only pass it back to the engine.
 
     /// A socket that is connecting.
     private final class Candidate: LoopSocket {

@@ -169,6 +169,11 @@ final class HTTPConnection: LoopSocket {
     // MARK: Receiving
 
     private func receive(_ exchange: HTTPExchange) throws(Fault) {
+        guard !engine.loop.isCallersTurn else {
+            // If sending has failed, a response can already have arrived. Only the loop's thread calls observers.
+            if stream.canRead || sendFault != nil { queueTurn() }
+            return
+        }
         try deliverUnread(to: exchange)
         var budget = Self.turnLimit
         let stream = stream

@@ -2,7 +2,7 @@ import AfarTransport
 import Foundation
 
 /// Looks up the addresses of hosts. The number of concurrent lookups is limited, because each lookup occupies a thread. A resolver
-/// belongs to the thread of a loop.
+/// belongs to an engine.
 ///
 /// A lookup can't be stopped. If a lookup no longer has a waiter, another lookup can start in its place. The number of these
 /// abandoned lookups is limited too, so a DNS server that doesn't respond can't occupy all threads.

@@ -72,6 +72,8 @@ final class EventLoop<Client: LoopClient>: @unchecked Sendable {
     private let turn = InlineLocked(())
     /// Whether the loop's thread waits and the client is idle.
     private let isIdle = Atomic(false)
+    /// Whether the current turn is that of a caller's thread.
+    @exclusivity(unchecked) private(set) var isCallersTurn = false
     /// When the loop's thread stops waiting.
     @exclusivity(unchecked) private var waitDeadline: UInt64 = 0
 
@@ -105,14 +107,18 @@ final class EventLoop<Client: LoopClient>: @unchecked Sendable {
     /// Performs work and the resulting turns of sockets on the calling thread, if the loop is idle. This saves waking the loop's thread,
     /// which handles the next event.
     ///
-    /// - Parameter work: Must not call user code, because the caller can hold locks.
+    /// The work and the turns must not call user code, because the caller can hold locks. Messages that were posted before are received first,
+    /// so if there are any, this method does nothing.
+    ///
     /// - Returns: Whether the work was performed.
     func performIfIdle(_ client: Client, _ work: (Client) -> Void) -> Bool {
         guard isIdle.load(ordering: .relaxed) else { return false }
         let mustWake = turn.withLockIfAvailable { _ -> Bool? in
-            guard isIdle.load(ordering: .relaxed) else { return nil }
+            guard isIdle.load(ordering: .relaxed), inbox.isEmpty else { return nil }
             isIdle.store(false, ordering: .relaxed)
             now = MonotonicClock.now
+            isCallersTurn = true
+            defer { isCallersTurn = false }
             work(client)
             takeTurns()
             return !ready.isEmpty || client.mustFinishTurn || client.nextDeadline < waitDeadline

@@ -159,7 +159,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
     private func submit(_ exchange: HTTPExchange) {
         exchange.index = exchanges.count
         exchanges.append(exchange)
-        if isShutDown { exchange.state.fail(.cancelled) }
+        if isShutDown || exchange.isCancelled { exchange.state.fail(.cancelled) }
         exchange.state.setSuspended(exchange.hop.exchange.control.isSuspended, at: loop.now)
         guard exchange.state.fault == nil else { return finish(exchange) }
         noteDeadline(of: exchange)

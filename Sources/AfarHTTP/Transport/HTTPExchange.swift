@@ -106,13 +106,13 @@ final class HTTPExchange: LoopExchange, @unchecked Sendable {
 
     func post(_ signal: ExchangeSignal) { engine.post(self, signal) }
 
-    /// Whether the caller's thread can send the request without reading a file, and without calling an observer. The caller can hold
-    /// locks that an observer requires.
+    /// Whether the caller's thread can send the whole request quickly, and without calling an observer. The caller can hold locks that an
+    /// observer requires.
     var canBeSentByCaller: Bool {
         guard key.purpose == .requests else { return false }
         return switch hop.exchange.body {
         case .none: true
-        case .data: observer == nil
+        case .data: observer == nil && hop.exchange.inlineBody != nil
         case .file, .stream: false
         }
     }

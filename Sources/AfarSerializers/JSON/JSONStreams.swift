@@ -6,8 +6,8 @@ public import Foundation
 /// Lines end with LF or CR LF. The last line doesn't need a line ending. The parser skips lines that contain only white space,
 /// and a byte-order mark at the beginning of the body. For a line that can't be decoded, the parser returns a failure with a
 /// ``JSONStreamError``. It then continues with the next line.
-public struct JSONLinesParser<T: Decodable & Sendable>: DataStreamParser, DecodingSerializer {
-    /// The decoder to use.
+public struct JSONLinesParser<T: Decodable & Sendable>: DataStreamParser {
+    /// The decoder to use. The default is a ``SessionDecoder``, which stands for the session's decoder.
     public let decoder: any DataDecoder
     /// The maximum length of a line in bytes.
     public var maximumLineLength: Int { lines.maximumLength }
@@ -26,10 +26,6 @@ public struct JSONLinesParser<T: Decodable & Sendable>: DataStreamParser, Decodi
     ) {
         self.decoder = decoder
         lines = LineSplitter(maximumLength: maximumLineLength)
-    }
-
-    package func replacingDecoder(with decoder: any DataDecoder) -> Self {
-        Self(decoder: decoder, maximumLineLength: maximumLineLength)
     }
 
     /// The default maximum length of a line, 1 MiB.
@@ -136,8 +132,8 @@ extension Data {
 ///
 /// A value is returned as soon as its line feed arrives. For a value that is incomplete or can't be decoded, the parser returns
 /// a failure with a ``JSONStreamError``. It then continues after the next separator.
-public struct JSONTextSequenceParser<T: Decodable & Sendable>: DataStreamParser, DecodingSerializer {
-    /// The decoder to use.
+public struct JSONTextSequenceParser<T: Decodable & Sendable>: DataStreamParser {
+    /// The decoder to use. The default is a ``SessionDecoder``, which stands for the session's decoder.
     public let decoder: any DataDecoder
     /// The maximum length of a value in bytes.
     public let maximumLength: Int
@@ -167,10 +163,6 @@ public struct JSONTextSequenceParser<T: Decodable & Sendable>: DataStreamParser,
     ) {
         self.decoder = decoder
         self.maximumLength = maximumLength
-    }
-
-    package func replacingDecoder(with decoder: any DataDecoder) -> Self {
-        Self(decoder: decoder, maximumLength: maximumLength)
     }
 
     /// The default maximum length of a value, 1 MiB.

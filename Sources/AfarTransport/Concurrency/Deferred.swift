@@ -29,7 +29,7 @@ package class AnyDeferred: @unchecked Sendable {
         var firstWaiter: Waiter?
         var otherWaiters: [Waiter] = []
         /// A task that waits until another task waits for the value.
-        var attendant: Waiter?
+        var attendant: Attendant?
     }
 
     private let state = InlineLocked(State())
@@ -50,17 +50,15 @@ package class AnyDeferred: @unchecked Sendable {
     /// Waits until a task waits for the value, but at most a millisecond, because maybe no task ever does. This method can return without
     /// suspending the calling task.
     package func waitForWaiter() async {
-        await withUnsafeContinuation { attendant in
+        await withUnsafeContinuation { continuation in
+            let attendant = Attendant(continuation)
             let mustWait = state.withLock { state in
                 if !state.isAwaited { state.attendant = attendant }
                 return !state.isAwaited
             }
-            if mustWait { Attendance.limit(for: self) } else { attendant.resume() }
+            if mustWait { attendant.limitWait() } else { attendant.resume() }
         }
     }
-
-    /// Ends the wait for a waiter.
-    fileprivate func releaseAttendant() { state.withLock { $0.attendant.take() }?.resume() }
 
     /// Ends the wait. Only the first call has an effect.
     ///
@@ -96,18 +94,27 @@ package class AnyDeferred: @unchecked Sendable {
     }
 }
 
-/// Limits how long tasks wait for a waiter. One timer serves all of them.
-private enum Attendance {
-    private static let waiting = Locked<[AnyDeferred]>([])
+/// A task that waits until another task waits for a value. It doesn't retain the value, which can contain user objects.
+private final class Attendant: Sendable {
+    /// The attendants whose wait hasn't been ended by the timer. One timer serves all of them.
+    private static let waiting = Locked<[Attendant]>([])
 
-    static func limit(for deferred: AnyDeferred) {
-        let isFirst = waiting.withLock { waiting in
-            waiting.append(deferred)
+    private let continuation: InlineLocked<UnsafeContinuation<Void, Never>?>
+
+    init(_ continuation: UnsafeContinuation<Void, Never>) { self.continuation = InlineLocked(continuation) }
+
+    /// Ends the wait. Only the first call has an effect.
+    func resume() { continuation.withLock { $0.take() }?.resume() }
+
+    /// Ends the wait after a millisecond.
+    func limitWait() {
+        let isFirst = Self.waiting.withLock { waiting in
+            waiting.append(self)
             return waiting.count == 1
         }
         guard isFirst else { return }
         DelayedCall.queue.asyncAfter(deadline: .now() + .milliseconds(1)) {
-            for deferred in waiting.withLock({ Swift.exchange(&$0, with: []) }) { deferred.releaseAttendant() }
+            for attendant in Self.waiting.withLock({ Swift.exchange(&$0, with: []) }) { attendant.resume() }
         }
     }
 }

@@ -114,7 +114,7 @@ package final class CompletionQueue {
         let result: Result<TransportResponse, any Error>
     }
 
-    // Only the loop's thread accesses these properties, so exclusivity checks are unnecessary.
+    // One thread at a time accesses these properties, so exclusivity checks are unnecessary.
 
     @exclusivity(unchecked) private var waiting: [Entry] = []
     /// The entries whose completions are being called. A completion can add another entry to ``waiting``.

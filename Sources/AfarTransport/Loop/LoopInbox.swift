@@ -40,6 +40,9 @@
             if thread.load(ordering: .relaxed) == pthread_self() { hasOwnMessages = true } else { wake() }
         }
 
+        /// Whether all messages have been received.
+        @inlinable package var isEmpty: Bool { mailbox.withLock { $0.messages.isEmpty } }
+
         @usableFromInline func wake() { events.wake() }
 
         /// Waits for messages and events.

@@ -43,6 +43,34 @@ extension TransportTests {
             }
         }
 
+        /// The request must not overtake the message to close connections.
+        @Test func aRequestAfterClosingUsesANewConnection() async throws {
+            try await withRawServer([.loop([.respond(Self.ok("A"))])]) { server in
+                for count in 1...100 {
+                    let text = try await transport.text(of: Exchange(server.url))
+                    #expect(text == "A")
+                    #expect(server.connectionCount == count)
+                    transport.closeIdleConnections()
+                }
+            }
+        }
+
+        /// The cancellation precedes the start of the exchange.
+        @Test func aCancelledTaskSendsNothing() async throws {
+            try await withRawServer([.loop([.respond(Self.ok("A"))])]) { server in
+                for count in 1...50 {
+                    _ = try await transport.send(Exchange(server.url))
+                    let post = Exchange(server.url, .post, body: .data(Data("value".utf8)))
+                    let canceled = Task {
+                        withUnsafeCurrentTask { $0?.cancel() }
+                        return try await transport.send(post)
+                    }
+                    #expect(try await transportError { try await canceled.value }.code == .cancelled)
+                    #expect(server.requests.count == count)
+                }
+            }
+        }
+
         private final class Observer: ExchangeObserver {
             let threads = Mutex<[pthread_t]>([])
 

@@ -46,6 +46,24 @@ import Testing
         for waiter in waiters { #expect(await waiter.value == 1) }
     }
 
+    /// The value can contain user objects. The queue of the timers must not release them.
+    @Test func waitingForAWaiterDoesNotRetainTheValue() async {
+        final class Object: Sendable {}
+        for _ in 0..<100 {
+            weak var object: Object?
+            do {
+                let deferred = Deferred<Object>()
+                let attendant = Task {
+                    await deferred.waitForWaiter()
+                    deferred.fulfill(Object())
+                }
+                object = await deferred.value
+                await attendant.value
+            }
+            #expect(object == nil)
+        }
+    }
+
     @Test func manyTasksWaitForWaitersAtOnce() async {
         await withDiscardingTaskGroup { group in
             for number in 0..<200 {

@@ -16,6 +16,13 @@ enum FastJSONSamples {
         print("\(users.count) users, fast")
     }
 
+    static func ofSession() -> Session {
+        var configuration = SessionConfiguration.default
+        configuration.decoder = .fastJSON
+        let session = Session(configuration: configuration)
+        return session
+    }
+
     static func configured() async throws {
         let decoder = FastJSONDecoder(
             keyDecodingStrategy: .convertFromSnakeCase, dateDecodingStrategy: .iso8601, duplicateKeyStrategy: .reject)

@@ -42,6 +42,13 @@ enum ResponseSamples {
         print("Decoded \(user.name)")
     }
 
+    static func sessionDecoder(_ decoder: JSONDecoder) -> Session {
+        var configuration = SessionConfiguration.default
+        configuration.decoder = decoder
+        let session = Session(configuration: configuration)
+        return session
+    }
+
     static func propertyList() async throws {
         let settings = try await AF.request("https://api.example.com/settings")
             .serializingDecodable(Settings.self, decoder: PropertyListDecoder())
