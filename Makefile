@@ -14,7 +14,7 @@ BUILD_PACKAGES := libcurl4-openssl-dev libssl-dev zlib1g-dev libxml2-dev libpsl-
 	libspng-dev libturbojpeg0-dev libwebp-dev libpixman-1-dev pkg-config
 TEST_PACKAGES := $(BUILD_PACKAGES) openssl ca-certificates curl gzip groff-base iproute2 util-linux \
 	nginx-light apache2-bin libapache2-mod-auth-gssapi krb5-kdc krb5-admin-server krb5-user tinyproxy-bin microsocks nghttp2-server python3-websockets python3-jsonschema
-BENCH_PACKAGES := $(BUILD_PACKAGES) nginx-light openssl python3-aiohttp golang-go valgrind
+BENCH_PACKAGES := $(BUILD_PACKAGES) nginx-light openssl python3-aiohttp
 
 # Each test target runs in its own process. Otherwise, programs that one target starts would inherit the sockets of another, and keep
 # connections open that tests expect to be closed. `swift test` isn't used, because it starts four processes for each target and
@@ -102,6 +102,7 @@ sanitize-address: test-packages ## Runs all tests under the address and leak san
 	$(SANITIZE) address
 
 bench: bench-packages ## Compares the speed with other clients and writes Docs/Performance.md (ARGS="--help" for options).
+	$(call install,golang-go valgrind)
 	$(SWIFT) build --package-path Benchmarks -c release
 	@Benchmarks/.build/release/Bench $(ARGS)
 

@@ -133,7 +133,7 @@ struct FramingFields {
     private mutating func noteLength(_ value: UnsafeRawBufferPointer) {
         Self.forEachElement(of: value) { digits in
             guard lengthError == nil else { return }
-            guard let number = Self.number(digits) else {
+            guard digits.allSatisfy(\.isDigit), let number = Int64(String(decoding: digits, as: UTF8.self)) else {
                 lengthError = .malformed(
                     "the response's Content-Length is not a number: \(Fault.quoted(Self.trimmed(value[...])))")
                 return
@@ -143,18 +143,6 @@ struct FramingFields {
             }
             contentLength = number
         }
-    }
-
-    private static func number(_ digits: UnsafeRawBufferPointer) -> Int64? {
-        guard !digits.isEmpty, digits.allSatisfy(\.isDigit) else { return nil }
-        var number: Int64 = 0
-        for digit in digits {
-            let (tens, overflowsTens) = number.multipliedReportingOverflow(by: 10)
-            let (sum, overflows) = tens.addingReportingOverflow(Int64(digit - 0x30))
-            guard !overflowsTens, !overflows else { return nil }
-            number = sum
-        }
-        return number
     }
 
     /// Returns the elements of a list, in lowercase, without empty elements.
