@@ -49,7 +49,7 @@ public final class DecodableResponseSerializer<T: Decodable>: ResponseSerializer
             return empty
         }
         do {
-            return try decoder.resolved(with: input.decoder).decodeChecked(T.self, from: data, of: input.head)
+            return try decoder.decodeChecked(T.self, from: data, of: input.head)
         } catch {
             throw AFError.responseSerializationFailed(reason: .decodingFailed(error: error))
         }
@@ -298,7 +298,7 @@ extension DataDecoder {
     /// Decodes data from a server. In addition to what Foundation's decoders do, this method accepts byte-order marks and older
     /// encodings of JSON, and reports the line of an error. It rejects property lists that would exhaust the stack or memory.
     func decodeChecked<T: Decodable>(_ type: T.Type, from data: Data, of head: ResponseHead?) throws -> T {
-        switch resolved() {
+        switch resolved {
         case let decoder as JSONDecoder:
             return try JSONText.decode(type, from: data, with: decoder)
         case is PropertyListDecoder:

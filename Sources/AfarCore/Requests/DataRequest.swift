@@ -119,10 +119,9 @@ extension DataRequest {
             let dataRequest = request as? DataRequest
             let data = dataRequest?.data
             let (result, details) = request.serialized(data: data) { urlRequest, head, error in
-                try serialize(
-                    SerializationInput(
-                        request: urlRequest, head: head, data: data, error: error,
-                        decoder: request.session.configuration.decoder))
+                try request.withSessionDecoder {
+                    try serialize(SerializationInput(request: urlRequest, head: head, data: data, error: error))
+                }
             }
             let response = DataResponse(result, details)
             request.notify(DataRequest.self) {

@@ -30,37 +30,33 @@ extension PropertyListDecoder: DataDecoder {}
 /// as a parameter. Code that no request calls decodes with a `JSONDecoder` instead.
 public struct SessionDecoder: DataDecoder {
     /// The decoder of the session whose serializer or parser is running.
-    @TaskLocal package static var current: (any DataDecoder)?
+    @TaskLocal static var current: (any DataDecoder)?
 
     /// Creates the value.
     public init() {}
 
     /// Decodes a value with the session's decoder.
     public func decode<D: Decodable>(_ type: D.Type, from data: Data) throws -> D {
-        try resolved().decode(type, from: data)
+        try resolved.decode(type, from: data)
     }
 
     /// Decodes a value with the session's decoder.
     public func decode<D: Decodable>(_ type: D.Type, from data: Data, of head: ResponseHead?) throws -> D {
-        try resolved().decode(type, from: data, of: head)
+        try resolved.decode(type, from: data, of: head)
     }
 }
 
 extension DataDecoder {
-    /// Returns the decoder that a ``SessionDecoder`` stands for. Returns any other decoder unchanged.
-    ///
-    /// - Parameter sessionDecoder: The session's decoder. The default is the decoder of the running serializer's session.
-    package func resolved(with sessionDecoder: (any DataDecoder)? = nil) -> any DataDecoder {
+    /// The decoder that a ``SessionDecoder`` stands for. Any other decoder stands for itself.
+    package var resolved: any DataDecoder {
         guard self is SessionDecoder else { return self }
-        guard let decoder = sessionDecoder ?? SessionDecoder.current, !(decoder is SessionDecoder) else {
-            return JSONDecoder()
-        }
+        guard let decoder = SessionDecoder.current, !(decoder is SessionDecoder) else { return JSONDecoder() }
         return decoder
     }
 }
 
 extension Request {
-    /// Runs a serializer or a parser that has no ``SerializationInput``.
+    /// Runs a serializer or a parser, in which a ``SessionDecoder`` stands for the session's decoder.
     func withSessionDecoder<Value>(_ body: () throws -> Value) rethrows -> Value {
         try SessionDecoder.$current.withValue(session.configuration.decoder, operation: body)
     }

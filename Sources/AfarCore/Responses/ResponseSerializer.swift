@@ -32,9 +32,7 @@ public protocol DataResponseSerializerProtocol<SerializedObject>: Sendable {
 extension DataResponseSerializerProtocol {
     /// Calls ``serialize(request:response:data:error:)``.
     public func serialize(_ input: SerializationInput) throws -> SerializedObject {
-        try SessionDecoder.$current.withValue(input.decoder ?? SessionDecoder.current) {
-            try serialize(request: input.request, response: input.response, data: input.data, error: input.error)
-        }
+        try serialize(request: input.request, response: input.response, data: input.data, error: input.error)
     }
 }
 
@@ -149,20 +147,13 @@ public struct SerializationInput: Sendable {
     public let data: Data?
     /// The error of a step before serialization, or nil.
     public let error: AFError?
-    /// The session's decoder, or nil if no session created the input.
-    package let decoder: (any DataDecoder)?
 
     /// Creates an input.
     public init(request: URLRequest?, head: ResponseHead?, data: Data?, error: AFError?) {
-        self.init(request: request, head: head, data: data, error: error, decoder: nil)
-    }
-
-    init(request: URLRequest?, head: ResponseHead?, data: Data?, error: AFError?, decoder: (any DataDecoder)?) {
         self.request = request
         self.head = head
         self.data = data
         self.error = error
-        self.decoder = decoder
     }
 
     /// The response's head as Foundation's type.
