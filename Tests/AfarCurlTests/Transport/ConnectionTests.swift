@@ -38,9 +38,12 @@ extension TransportTests {
         }
 
         @Test func aConnectionClosedByTheServerIsReplaced() async throws {
-            try await withRawServer([.respond(Self.ok("one")), .close], [.respond(Self.ok("two"))]) { server in
+            let closing: [RawServer.Step] = [.respond(Self.ok("one")), .halfClose, .mark("closed")]
+            try await withRawServer(closing, [.respond(Self.ok("two"))]) { server in
                 let text = try await transport.text(of: Exchange(server.url))
                 #expect(text == "one")
+                // A request that is sent before the server closes the connection would fail.
+                try await server.reached("closed")
                 let exchange = Exchange(server.url, .post, body: .data(Data("x".utf8)))
                 #expect(try await transport.text(of: exchange) == "two")
             }
