@@ -60,9 +60,3 @@ extension Exchange {
         return copy
     }
 }
-
-// Doesn't copy the hop's exchange, which is large.
-extension Hop {
-    var policies: ExchangePolicies { exchange.context.policies }
-    var hasPolicies: Bool { !exchange.context.isEmpty }
-}

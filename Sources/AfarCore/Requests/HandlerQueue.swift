@@ -83,49 +83,39 @@ struct HandlerQueue {
 
 /// A handler that creates a response from a request's received data. It delivers the response after all handlers have created
 /// their responses.
-class ResponseHandler: @unchecked Sendable {
+///
+/// This class isn't generic, because code for an unspecialized type is slow. A closure contains the response.
+final class ResponseHandler: @unchecked Sendable {
     // Sendable: only one pipeline step uses it at a time.
 
-    /// The error that replaces the response's result.
-    @exclusivity(unchecked) final var failure: AFError?
+    /// A response that has been created.
+    struct Created {
+        let error: AFError?
+        /// Delivers the response, with the given error in place of its result if there is one.
+        let deliver: (AFError?) -> Void
+    }
 
-    /// Creates the response.
-    func makeResponse(of request: Request) -> AFError? { nil }
+    private let create: @Sendable (Request) -> Created
+    @exclusivity(unchecked) private var deliverResponse: ((AFError?) -> Void)?
+    /// The error that replaces the response's result.
+    @exclusivity(unchecked) var failure: AFError?
+
+    init(_ create: @escaping @Sendable (Request) -> Created) { self.create = create }
+
+    /// Creates the response, and returns its error.
+    func makeResponse(of request: Request) -> AFError? {
+        let created = create(request)
+        deliverResponse = created.deliver
+        return created.error
+    }
 
     /// Delivers the response once.
     ///
     /// - Parameter end: The error that ended the request in the meantime. It takes precedence over the response's result.
-    func deliver(end: AFError?) {}
+    func deliver(end: AFError?) { deliverResponse.take()?(end ?? failure) }
 
     /// Discards the response before another attempt.
-    func discardResponse() {}
-}
-
-final class TypedResponseHandler<Response: SettledResponse>: ResponseHandler, @unchecked Sendable {
-    // Sendable like its superclass.
-    private let create: @Sendable (Request) -> Response
-    private let completion: @Sendable (Response) -> Void
-    @exclusivity(unchecked) private var response: Response?
-
-    init(
-        _ create: @escaping @Sendable (Request) -> Response, completion: @escaping @Sendable (Response) -> Void
-    ) {
-        self.create = create
-        self.completion = completion
-    }
-
-    override func makeResponse(of request: Request) -> AFError? {
-        let response = create(request)
-        self.response = response
-        return response.error
-    }
-
-    override func deliver(end: AFError?) {
-        guard let response = response.take() else { return }
-        if let failure = end ?? failure { completion(response.failing(with: failure)) } else { completion(response) }
-    }
-
-    override func discardResponse() { response = nil }
+    func discardResponse() { deliverResponse = nil }
 }
 
 extension Request {
@@ -147,7 +137,12 @@ extension Request {
         _ makeResponse: @escaping @Sendable (Request) -> Response,
         completion: @escaping @Sendable (Response) -> Void
     ) {
-        let handler = TypedResponseHandler(makeResponse, completion: completion)
+        let handler = ResponseHandler { request in
+            let response = makeResponse(request)
+            return .init(error: response.error) { failure in
+                if let failure { completion(response.failing(with: failure)) } else { completion(response) }
+            }
+        }
         let mustDrain = mutable.withLock { $0.handlers.append(handler) }
         if mustDrain {
             RequestPipeline(self).callLateHandlers()
@@ -177,13 +172,12 @@ extension Request {
             (state.history.requests.last, state.error, state.attempt.head, state.history.attempts.last, state.startTime)
         }
         let began = Date.timeIntervalSinceReferenceDate
-        let result = AFResult<Value> { () throws(AFError) in
-            do {
-                return try serialize(request, head, error)
-            } catch {
-                throw error.asAFError(
-                    or: .responseSerializationFailed(reason: .customSerializationFailed(error: error)))
-            }
+        let result: AFResult<Value>
+        do {
+            result = .success(try serialize(request, head, error))
+        } catch {
+            result = .failure(
+                error.asAFError(or: .responseSerializationFailed(reason: .customSerializationFailed(error: error))))
         }
         let ended = Date.timeIntervalSinceReferenceDate
         let timeline = Timeline(

@@ -29,6 +29,7 @@ public struct DataResponse<Success, Failure: Error> {
             serializationDuration: serializationDuration)
     }
 
+    @inline(__always)
     init(_ result: Result<Success, Failure>, _ details: ResponseDetails) {
         self.result = result
         self.details = details

@@ -27,7 +27,7 @@ enum HTTPVersion: Equatable {
     /// connection, so HTTP/2 is unsuitable for a request that may be paused.
     private static func canUseHTTP2(_ hop: Hop, _ library: CurlLibrary) -> Bool {
         // Negotiate and NTLM authenticate the connection, so no other request may share it.
-        guard hop.connectionAuthentication == nil else { return false }
+        guard hop.exchange.connectionAuthentication == nil else { return false }
         if case .stream = hop.exchange.delivery, !library.pausesStreams { return false }
         return library.sendsBodiesOverHTTP2 || hop.exchange.body.isNone
     }

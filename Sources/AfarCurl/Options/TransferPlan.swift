@@ -23,9 +23,8 @@ struct TransferPlan {
     private let authority: String
 
     init(_ hop: Hop) throws {
-        // Don't copy the exchange: a copy would cost more than all the code below.
-        guard let scheme = hop.exchange.request.scheme, let authority = hop.exchange.request.authority,
-            !authority.isEmpty
+        let exchange = hop.exchange
+        guard let scheme = exchange.request.scheme, let authority = exchange.request.authority, !authority.isEmpty
         else {
             throw hop.failure(.invalidURL, "the URL has no host")
         }
@@ -34,23 +33,23 @@ struct TransferPlan {
         }
         // Joining the parts of the URL must not change their meaning: the path "x" would extend the host's name, and "@x" would
         // turn the host into a user name.
-        let path = hop.exchange.request.path ?? "/"
+        let path = exchange.request.path ?? "/"
         guard path.utf8.first == UInt8(ascii: "/"), path.allBytes({ $0 > 0x20 && $0 != 0x7F }),
             authority.allBytes(\.isAllowedInAuthority)
         else {
             throw hop.failure(.invalidURL, "the host or the path contains invalid characters")
         }
-        method = hop.exchange.request.method
+        method = exchange.request.method
         guard method != .connect else {
             throw hop.failure(.unsupportedByTransport, "CurlTransport doesn't support CONNECT. Use HTTPTransport")
         }
-        if method == .head, hop.exchange.body.length != 0 {
+        if method == .head, exchange.body.length != 0 {
             // libcurl would wait for a body in the response.
             throw hop.failure(.unsupportedByTransport, "libcurl can't send a HEAD request with a body")
         }
         url = "\(scheme)://\(authority)\(path)"
         isSecure = scheme == "https"
-        host = Origin(hop.exchange.request).text
+        host = Origin(exchange.request).text
         self.authority = authority
         version = HTTPVersion(hop, isSecure: isSecure)
         route = try ConnectionRoute(hop, isSecure: isSecure, authority: authority)

@@ -103,7 +103,7 @@ final class Transfer: LoopExchange, @unchecked Sendable {
     init(_ hop: Hop, _ plan: consuming TransferPlan, loop: CurlLoop) {
         (self.hop, self.loop) = (hop, loop)
         observer = hop.observer
-        authentication = hop.connectionAuthentication
+        authentication = hop.exchange.connectionAuthentication
         response = Self.response(to: hop)
         self.plan = plan
         state = TransferState(hop, now: MonotonicClock.now)

@@ -84,7 +84,6 @@ final class HTTPExchange: LoopExchange, @unchecked Sendable {
     init(_ hop: Hop, _ key: ConnectionKey, engine: HTTPEngine) throws {
         (self.hop, self.key, self.engine) = (hop, key, engine)
         observer = hop.observer
-        // Each access to the hop's property would copy the exchange.
         let exchange = hop.exchange
         do throws(Fault) {
             // Only check a file here. It is opened again for sending, because a waiting exchange shouldn't use a descriptor.

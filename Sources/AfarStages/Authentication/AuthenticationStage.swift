@@ -32,8 +32,8 @@ package struct AuthenticationStage: ExchangeStage {
     }
 
     package func begin(_ hop: Hop) -> (any StageRun)? {
-        guard hop.hasPolicies || provider != nil else { return nil }
-        let policies = hop.policies
+        guard hop.exchange.hasPolicies || provider != nil else { return nil }
+        let policies = hop.exchange.policies
         let credential = policies.credential.flatMap { $0.origin == Origin(hop.exchange.request) ? $0 : nil }
         guard policies.challengeHandler != nil || credential != nil || provider != nil else { return nil }
         return Run(
@@ -49,7 +49,7 @@ package struct AuthenticationStage: ExchangeStage {
         /// Removes the handler and the credential from the exchange. The handler retains the request, and no later stage uses the
         /// handler.
         func before(_ hop: Hop) -> Reply<RequestAction> {
-            guard hop.hasPolicies else { return .now(.send) }
+            guard hop.exchange.hasPolicies else { return .now(.send) }
             var exchange = hop.exchange
             var policies = exchange.policies
             (policies.challengeHandler, policies.credential, policies.answeredChallenge) = (nil, nil, nil)
@@ -82,7 +82,7 @@ package struct AuthenticationStage: ExchangeStage {
         /// Answers a challenge that renews the challenge that the request answered. Returns `pass` if there is no such
         /// challenge, or if the request has already answered a renewal.
         private func renewal(after head: ResponseHead, of hop: Hop) -> Reply<ResponseAction> {
-            guard let answered = hop.policies.answeredChallenge, !answered.isRenewal else {
+            guard let answered = hop.exchange.policies.answeredChallenge, !answered.isRenewal else {
                 return .now(.pass)
             }
             return choices(after: head, of: hop)

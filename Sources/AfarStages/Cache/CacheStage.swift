@@ -75,7 +75,7 @@ package struct CacheStage: ExchangeStage {
             request = CacheRequest(
                 hop.exchange, sensitiveHeaders: stage.sensitiveHeaders, client: stage.security?.clientIdentity(for: hop)
             )
-            let policies = hop.policies
+            let policies = hop.exchange.policies
             (policy, handler) = (policies.cache, policies.cacheHandler)
             self.stage = stage
         }

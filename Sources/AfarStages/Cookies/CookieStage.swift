@@ -31,7 +31,7 @@ package struct CookieStage: ExchangeStage {
     }
 
     package func begin(_ hop: Hop) -> (any StageRun)? {
-        !hop.hasPolicies || hop.policies.cookies.isEnabled ? run : nil
+        !hop.exchange.hasPolicies || hop.exchange.policies.cookies.isEnabled ? run : nil
     }
 
     /// One instance serves all exchanges.
@@ -76,7 +76,7 @@ package struct CookieStage: ExchangeStage {
             case .always: return true
             case .never: return false
             case .onlyFromMainDocumentDomain:
-                guard let document = hop.policies.cookies.document else { return true }
+                guard let document = hop.exchange.policies.cookies.document else { return true }
                 return rules.areSameSite(url, document)
             }
         }

@@ -12,7 +12,7 @@ package struct RedirectStage: ExchangeStage {
     }
 
     package func begin(_ hop: Hop) -> (any StageRun)? {
-        let policy = hop.policies.redirects
+        let policy = hop.exchange.policies.redirects
         return switch policy {
         case .doNotFollow: nil
         case .follow: following

@@ -122,12 +122,25 @@ private final class Attendant: Sendable {
 /// A value that is set once, at a later time. Any number of tasks can wait for it.
 package final class Deferred<Value: Sendable>: AnyDeferred, @unchecked Sendable {
     // Sendable because the value is written once, under the lock, and read only when `isFulfilled` is true.
-    @exclusivity(unchecked) private var settled: Value?
+    //
+    // A pointer, because each access to an optional of a generic type looks up the type at run time.
+    @exclusivity(unchecked) private var settled: UnsafeMutablePointer<Value>?
 
     package override init() {}
 
+    deinit {
+        settled?.deinitialize(count: 1)
+        settled?.deallocate()
+    }
+
     /// Sets the value. Only the first call has an effect.
-    package func fulfill(_ value: Value) { end { settled = value } }
+    package func fulfill(_ value: Value) {
+        end {
+            let settled = UnsafeMutablePointer<Value>.allocate(capacity: 1)
+            settled.initialize(to: value)
+            self.settled = settled
+        }
+    }
 
     /// Sets the value after a delay, unless the returned call is canceled or released first.
     package func fulfill(_ value: Value, after delay: Duration) -> DelayedCall {
@@ -142,7 +155,7 @@ package final class Deferred<Value: Sendable>: AnyDeferred, @unchecked Sendable 
                 if let job {
                     job.run()
                 } else if isFulfilled, let settled {
-                    return settled
+                    return settled.pointee
                 } else {
                     await withUnsafeContinuation { add($0) }
                 }

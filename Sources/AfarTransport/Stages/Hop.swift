@@ -3,8 +3,7 @@ import HTTPTypes
 
 /// One request and its response within an exchange, as stages and transports handle it.
 ///
-/// An exchange takes several hops when redirects are followed, challenges are answered, or failures are retried. Functions pass the hop
-/// instead of its exchange, because an exchange is expensive to copy.
+/// An exchange takes several hops when redirects are followed, challenges are answered, or failures are retried.
 public final class Hop: @unchecked Sendable {
     // Sendable because the state changes only before a transport receives the hop.
 
@@ -28,13 +27,12 @@ public final class Hop: @unchecked Sendable {
     private let deadline: ContinuousClock.Instant
 
     /// Creates the first hop. The total timeout starts now.
-    package init(_ exchange: consuming Exchange, hasLeftOrigin: Bool = false) {
+    package init(_ exchange: Exchange, hasLeftOrigin: Bool = false) {
+        self.exchange = exchange
         (reason, redirectCount, self.hasLeftOrigin) = (nil, 0, hasLeftOrigin)
         totalTimeout = exchange.options.totalTimeout
         (observer, decide) = (exchange.observer, exchange.decide)
         deadline = .now + Duration(timeout: totalTimeout)
-        // Assign the exchange last, so that it is moved instead of copied.
-        self.exchange = exchange
     }
 
     /// Creates a hop that follows another one, or that replaces the other hop after a stage has changed the request.
@@ -94,13 +92,8 @@ public final class Hop: @unchecked Sendable {
     /// Decides what to do with a response whose head has arrived. Called by transports.
     package func headArrived(_ head: ResponseHead) -> HeadDecision { decide?(head) ?? .take() }
 
-    /// The exchange's ``Exchange/connectionAuthentication``. Exchanges are large, so an exchange without authentication isn't copied.
-    package var connectionAuthentication: ConnectionAuthentication? {
-        exchange.options.connectionAuthentication == nil ? nil : exchange.connectionAuthentication
-    }
-
     /// The exchange for a transport to send, with the remaining part of the total timeout, and with the session's head decision and
-    /// observer. An exchange is large, so copy it only once.
+    /// observer.
     public var exchangeToSend: Exchange {
         var exchange = exchange
         (exchange.decide, exchange.observer, exchange.options.totalTimeout) = (decide, observer, totalTimeout)

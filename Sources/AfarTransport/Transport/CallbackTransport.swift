@@ -70,8 +70,7 @@ package enum ExchangeSender: Sendable {
         }
     }
 
-    /// Returns the sender for a hop. The sender is never ``firstCapable(_:)``. Exchanges are large, so this method doesn't copy
-    /// the hop's exchange.
+    /// Returns the sender for a hop. The sender is never ``firstCapable(_:)``.
     package func sender(for hop: Hop) -> ExchangeSender {
         guard case .firstCapable(let candidates) = self, let last = candidates.last else { return self }
         let features = hop.exchange.requiredFeatures

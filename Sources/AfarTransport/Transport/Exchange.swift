@@ -6,28 +6,85 @@ public import HTTPTypes
 /// The values in `request` have been validated. The method is a token, and no header value contains CR, LF or NUL. The scheme is `http` or
 /// `https`, and the authority is an unambiguous host.
 public struct Exchange: Sendable {
+    @usableFromInline struct Values {
+        @usableFromInline var request: HTTPRequest
+        @usableFromInline var body: RequestBody
+        @usableFromInline var delivery: ResponseDelivery
+        @usableFromInline var options: ExchangeOptions
+        @usableFromInline var control: ExchangeControl
+        @usableFromInline var observer: (any ExchangeObserver)?
+        @usableFromInline var decide: (@Sendable (ResponseHead) -> HeadDecision)?
+        @usableFromInline var context: ExchangeContext
+        @usableFromInline var fragment: String?
+    }
+
+    @usableFromInline final class Storage: @unchecked Sendable {
+        // Sendable because only a copy that has no other owner changes.
+        @exclusivity(unchecked) @usableFromInline var values: Values
+
+        @usableFromInline init(_ values: Values) { self.values = values }
+    }
+
+    /// Copies share the values until one of them changes, because the values contain dozens of references.
+    @usableFromInline var storage: Storage
+
+    @usableFromInline var values: Values {
+        @inlinable _read { yield storage.values }
+        @inlinable _modify {
+            if !isKnownUniquelyReferenced(&storage) { storage = Storage(storage.values) }
+            yield &storage.values
+        }
+    }
+
     /// The request's head. `scheme`, `authority` and `path` are set.
-    public var request: HTTPRequest
+    public var request: HTTPRequest {
+        @inlinable _read { yield values.request }
+        @inlinable _modify { yield &values.request }
+    }
     /// The request's body.
-    public var body: RequestBody
+    public var body: RequestBody {
+        @inlinable _read { yield values.body }
+        @inlinable _modify { yield &values.body }
+    }
     /// The destination of the response's body.
-    public var delivery: ResponseDelivery
+    public var delivery: ResponseDelivery {
+        @inlinable _read { yield values.delivery }
+        @inlinable _modify { yield &values.delivery }
+    }
     /// Timeouts, limits and other rules.
-    public var options: ExchangeOptions
+    public var options: ExchangeOptions {
+        @inlinable _read { yield values.options }
+        @inlinable _modify { yield &values.options }
+    }
     /// Suspends and resumes this exchange.
-    public var control: ExchangeControl
+    public var control: ExchangeControl {
+        @inlinable _read { yield values.control }
+        @inlinable _modify { yield &values.control }
+    }
     /// Observes the exchange while it runs; nil when there is no observer.
-    public var observer: (any ExchangeObserver)?
+    public var observer: (any ExchangeObserver)? {
+        @inlinable _read { yield values.observer }
+        @inlinable _modify { yield &values.observer }
+    }
     /// Decides what to do with a response when its head has arrived; nil accepts the response. Transports call
     /// ``headArrived(_:)``.
     ///
     /// This closure runs synchronously on the thread that reads from the network, so it is only for quick decisions by Afar itself. Never
     /// call user code in this closure. Return ``HeadDecision/deferred(_:)`` instead.
-    public var decide: (@Sendable (ResponseHead) -> HeadDecision)?
+    public var decide: (@Sendable (ResponseHead) -> HeadDecision)? {
+        @inlinable _read { yield values.decide }
+        @inlinable _modify { yield &values.decide }
+    }
     /// Values for transports that wrap another transport.
-    public var context: ExchangeContext
+    public var context: ExchangeContext {
+        @inlinable _read { yield values.context }
+        @inlinable _modify { yield &values.context }
+    }
     /// The percent-encoded fragment of the URL, without `#`; nil if the URL has none. It is never sent.
-    public var fragment: String?
+    public var fragment: String? {
+        @inlinable _read { yield values.fragment }
+        @inlinable _modify { yield &values.fragment }
+    }
 
     /// Creates an exchange. Everything except the request has a default.
     public init(
@@ -40,14 +97,10 @@ public struct Exchange: Sendable {
         decide: (@Sendable (ResponseHead) -> HeadDecision)? = nil,
         context: ExchangeContext = ExchangeContext()
     ) {
-        self.request = request
-        self.body = body
-        self.delivery = delivery
-        self.options = options
-        self.control = control
-        self.observer = observer
-        self.decide = decide
-        self.context = context
+        storage = Storage(
+            Values(
+                request: request, body: body, delivery: delivery, options: options, control: control,
+                observer: observer, decide: decide, context: context))
     }
 
     /// Decides what to do with a response whose head has arrived.
