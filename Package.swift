@@ -53,6 +53,7 @@ let systemLibraries: [Target] = [
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", apt: "libssl-dev", brew: "openssl@3"),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", apt: "zlib1g-dev", brew: "zlib"),
     .systemLibrary(name: "CLibpsl", pkgConfig: "libpsl", apt: "libpsl-dev", brew: "libpsl"),
+    .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", apt: "libnghttp2-dev", brew: "libnghttp2"),
     .systemLibrary(name: "CLibxml2", pkgConfig: "libxml-2.0", apt: "libxml2-dev", brew: "libxml2"),
     .systemLibrary(name: "CSpng", pkgConfig: "spng", apt: "libspng-dev", brew: "libspng"),
     .systemLibrary(name: "CTurboJPEG", pkgConfig: "libturbojpeg", apt: "libturbojpeg0-dev", brew: "jpeg-turbo"),
@@ -76,6 +77,7 @@ let libraries: [Target] = [
     .library("AfarCompression", ["AfarCore", "CZlib"], packageAccess: false),
     .library("AfarXML", ["AfarCore", "AfarSerializers", "CLibxml2", "CStack", .httpTypes], packageAccess: false),
     .library("AfarHTTP1", ["AfarTransport", .httpTypes]),
+    .library("AfarHTTP2", ["AfarHTTP1", "AfarTransport", "CNghttp2", .httpTypes]),
     .library(
         "AfarCurl",
         ["AfarHTTP1", "AfarTransport", "AfarTrust", "CEpoll", "CLibcurl", "COpenSSL", .httpTypes]),
@@ -157,6 +159,7 @@ let tests: [Target] = [
     .tests("AfarWebSocket", ["AfarTransport", "TestServers", .httpTypes]),
     .tests("AfarCore", ["AfarTesting", "TestSupport", .httpTypes]),
     .tests("AfarHTTP1", ["AfarTestServer", "AfarTransport", .onLinux("CLibcurl"), .httpTypes]),
+    .tests("AfarHTTP2", ["AfarHTTP1", "AfarTransport", "CNghttp2", .httpTypes]),
     .tests(
         "AfarHTTP",
         [

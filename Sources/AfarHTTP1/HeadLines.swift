@@ -1,6 +1,6 @@
-import AfarTransport
+package import AfarTransport
 import Foundation
-import HTTPTypes
+package import HTTPTypes
 
 /// Collects and checks the lines of a response's head or of its trailer section (RFC 9112, sections 2.2, 4 and 5).
 ///
@@ -163,10 +163,10 @@ struct StatusLine {
 
 extension Fault {
     /// Creates the fault of an invalid response. The connection can't be reused.
-    static func malformed(_ message: String) -> Fault { Fault(.malformedResponse, message) }
+    package static func malformed(_ message: String) -> Fault { Fault(.malformedResponse, message) }
 
     /// Returns the first bytes as text, without control characters.
-    static func quoted(_ bytes: some Collection<UInt8>) -> String {
+    package static func quoted(_ bytes: some Collection<UInt8>) -> String {
         let text = String(decoding: bytes.prefix(60), as: UTF8.self)
         return "\""
             + String(String.UnicodeScalarView(text.unicodeScalars.filter { $0.properties.generalCategory != .control }))
@@ -177,7 +177,7 @@ extension Fault {
 extension HTTPField.Name {
     /// Whether the field is for framing, routing, authentication, cookies or caching. These must not depend on trailers (RFC
     /// 9110, section 6.5.1).
-    var isForbiddenInTrailers: Bool { Self.forbiddenTrailers.contains(canonicalName) }
+    package var isForbiddenInTrailers: Bool { Self.forbiddenTrailers.contains(canonicalName) }
 
     private static let forbiddenTrailers: Set<String> = [
         "age", "alt-svc", "authorization", "cache-control", "clear-site-data", "connection", "content-encoding",

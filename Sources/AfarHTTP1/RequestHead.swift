@@ -89,8 +89,8 @@ package struct RequestHead {
         closesConnection = own.contains(.connection) ? own.closesConnection : defaults.closesConnection
     }
 
-    /// The request target (RFC 9112, section 3.2).
-    private static func target(of request: HTTPRequest, _ form: TargetForm) throws(Fault) -> String {
+    /// Returns the request target (RFC 9112, section 3.2) after checking it.
+    package static func target(of request: HTTPRequest, _ form: TargetForm) throws(Fault) -> String {
         let authority = request.authority ?? ""
         // Only an address in brackets can contain a percent sign. The sign begins the zone.
         let isBracketed = authority.utf8.first == UInt8(ascii: "[")

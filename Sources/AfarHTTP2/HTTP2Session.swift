@@ -1,0 +1,449 @@
+package import AfarHTTP1
+package import AfarTransport
+import CNghttp2
+package import HTTPTypes
+
+/// An HTTP/2 client connection (RFC 9113). nghttp2 implements the frames, HPACK and the sending side of flow control. The session performs
+/// no I/O and reads no clock. It can only be used by one thread at a time.
+///
+/// Pass received bytes to ``receive(_:)``, and send the bytes that ``write(into:)`` returns. After calling any method, call
+/// ``write(into:)`` until it returns 0. Both methods call the streams' handlers.
+///
+/// The connection's receive window is refilled when bytes arrive, so a slow stream can't block others. Each stream's window is refilled
+/// when its handler consumes the bytes. The received bytes that wait in handlers are therefore limited to the stream windows.
+package final class HTTP2Session {
+    /// The limits of a connection.
+    package struct Configuration: Sendable {
+        /// The number of body bytes that a stream can receive before its handler consumes them.
+        package var streamWindow: Int32 = 1 << 20
+        /// The number of body bytes that can be in transit on the whole connection.
+        package var connectionWindow: Int32 = 16 << 20
+        /// The maximum size of a response's head, trailers and informational heads together, in bytes.
+        package var maximumHeadSize = 256 * 1024
+        /// The maximum number of fields in a head or trailer section, at most 65,000.
+        package var maximumFieldCount = 1_000
+        /// The maximum number of informational (1xx) responses to a request.
+        package var maximumInformationalResponses = 20
+
+        package init() {}
+
+        package init(_ options: ExchangeOptions) {
+            maximumHeadSize = options.maximumResponseHeadSize
+            maximumFieldCount = options.maximumFieldCount
+            maximumInformationalResponses = options.maximumInformationalResponses
+        }
+    }
+
+    /// The server's announcement that it accepts no further streams (RFC 9113, section 6.8).
+    package struct GoAway {
+        package let lastStreamID: Int32
+        package let errorCode: UInt32
+        /// The beginning of the debug data, without control characters.
+        package let message: String
+    }
+
+    let configuration: Configuration
+    /// The streams that haven't ended.
+    var streams: [Int32: Stream] = [:]
+    /// The header block that is being received.
+    var block = HeaderBlock()
+    /// nghttp2's description of the last problem.
+    var lastProblem = ""
+    /// The connection error that nghttp2 has reported to the server.
+    var sentError: Fault?
+    private var session: OpaquePointer?
+    private var frameGuard: FrameGuard
+    /// The part of the next frame's header that has been received.
+    private var headerBytes: [UInt8] = []
+    private var header: FrameHeader?
+    /// The number of bytes of the current frame's payload that haven't been received.
+    private var payloadLeft = 0
+    /// The rest of the bytes that nghttp2 has returned. They are valid until the next call of `nghttp2_session_mem_send`.
+    private var unsent: UnsafeBufferPointer<UInt8>.SubSequence = UnsafeBufferPointer(start: nil, count: 0)[...]
+    /// The last bytes to send, after the connection has failed.
+    private var lastOutput: ArraySlice<UInt8> = []
+    /// Whether nghttp2 is running, so it can't be called recursively.
+    private var isRunning = false
+    private var hasSentGoAway = false
+    private var pingCount: UInt64 = 0
+
+    /// The error that ended the connection. No handler is called after it is set.
+    package private(set) var failure: Fault?
+    package internal(set) var goAway: GoAway?
+    /// Whether the server's settings have arrived. Until then, its limits are assumed.
+    package internal(set) var hasReceivedSettings = false
+    /// The number of ``ping()`` calls that the server hasn't acknowledged.
+    package internal(set) var pendingPingCount = 0
+
+    /// Creates a connection. The client's preface is ready to be written.
+    package init(_ configuration: Configuration = Configuration()) throws(Fault) {
+        self.configuration = configuration
+        frameGuard = FrameGuard(maximumHeaderBlockSize: max(configuration.maximumHeadSize, 0) + 16_384)
+        session = makeSession()
+        guard let session else { throw Fault(.outOfResources, "an HTTP/2 session can't be created") }
+        let settings = [
+            (NGHTTP2_SETTINGS_ENABLE_PUSH, 0),
+            (NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, UInt32(clamping: max(configuration.streamWindow, 1))),
+            (NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, UInt32(clamping: configuration.maximumHeadSize)),
+        ].map { nghttp2_settings_entry(settings_id: Int32($0.0.rawValue), value: $0.1) }
+        try check(nghttp2_submit_settings(session, 0, settings, settings.count))
+        try check(
+            nghttp2_session_set_local_window_size(session, 0, 0, max(configuration.connectionWindow, 65_535)))
+    }
+
+    deinit { nghttp2_session_del(session) }
+
+    // MARK: State
+
+    /// The maximum number of concurrent streams (SETTINGS_MAX_CONCURRENT_STREAMS); 100 before the server's settings arrive.
+    package var maximumConcurrentStreams: Int {
+        Int(nghttp2_session_get_remote_settings(session, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS))
+    }
+
+    /// The number of streams that have a handler.
+    package var activeStreamCount: Int { streams.count }
+
+    /// Whether the connection accepts no further streams, because of a GOAWAY frame, a failure or exhausted identifiers.
+    package var isDraining: Bool {
+        failure != nil || goAway != nil || hasSentGoAway || nghttp2_session_check_request_allowed(session) == 0
+    }
+
+    /// Whether ``submit(_:defaultFields:body:url:handler:)`` opens a stream that can be sent at once.
+    package var canOpenStream: Bool { !isDraining && activeStreamCount < maximumConcurrentStreams }
+
+    /// Whether the server supports extended CONNECT (RFC 8441, section 3).
+    package var supportsExtendedConnect: Bool {
+        nghttp2_session_get_remote_settings(session, NGHTTP2_SETTINGS_ENABLE_CONNECT_PROTOCOL) == 1
+    }
+
+    /// Whether ``write(into:)`` has bytes to return. Streams whose body or window is exhausted don't count.
+    package var wantsWrite: Bool {
+        if failure != nil { return !lastOutput.isEmpty }
+        return !unsent.isEmpty || nghttp2_session_want_write(session) != 0
+    }
+
+    // MARK: Streams
+
+    /// Opens a stream with a request.
+    ///
+    /// Beyond ``maximumConcurrentStreams``, the stream waits until another one ends.
+    ///
+    /// - Parameters:
+    ///   - request: The request. `Host` replaces the authority from the URL. `Proxy-Authorization` isn't sent.
+    ///   - defaults: Fields that are sent unless the request has a field of the same name.
+    ///   - body: The length of the body. With any value except `none` and `length(0)`, the body is read from the handler. If its length
+    ///     differs from the declared one, the stream fails. `chunked` means that the length is unknown.
+    ///   - url: The URL for the response's head.
+    /// - Returns: The stream's identifier.
+    /// - Throws: `invalidURL` or `invalidUse` like ``RequestHead``; `connectionLost` if the connection accepts no further streams;
+    ///   `unsupportedByTransport` for extended CONNECT without support by the server. Nothing has been sent in these cases.
+    package func submit(
+        _ request: HTTPRequest, defaultFields defaults: HTTPFields = HTTPFields(),
+        body: RequestHead.BodyFraming = .none,
+        url: String, handler: any HTTP2StreamHandler
+    ) throws(Fault) -> Int32 {
+        if let failure { throw failure }
+        guard !isDraining else { throw Fault(.connectionLost, "the HTTP/2 connection accepts no further requests") }
+        guard request.extendedConnectProtocol == nil || supportsExtendedConnect else {
+            throw Fault(.unsupportedByTransport, "the server doesn't support extended CONNECT (RFC 8441)")
+        }
+        let fields = try RequestFields(request, defaultFields: defaults, body: body)
+        let hasBody = body != .none && body != .length(0)
+        let id = fields.withLines { lines, count in
+            withUnsafePointer(to: bodySource) { source in
+                nghttp2_submit_request(session, nil, lines, count, hasBody ? source : nil, nil)
+            }
+        }
+        try check(id)
+        let stream = Stream(id: id, url: url, handler: handler)
+        if case .length(let length) = body { stream.bodyLeft = length }
+        streams[id] = stream
+        allowFrames(8)
+        return id
+    }
+
+    /// Continues to read a stream's body after ``HTTP2BodyPart/wait``.
+    package func resumeBody(of id: Int32) {
+        if failure == nil { nghttp2_session_resume_data(session, id) }
+    }
+
+    /// Reports that a handler has processed bytes of the body, so that the server can send more.
+    package func consume(_ count: Int, of id: Int32) {
+        guard failure == nil, let stream = streams[id] else { return }
+        let count = min(max(count, 0), stream.unconsumed)
+        stream.unconsumed -= count
+        nghttp2_session_consume_stream(session, id, count)
+    }
+
+    /// Resets a stream. Its handler is released and isn't called again.
+    package func cancel(_ id: Int32) {
+        guard streams.removeValue(forKey: id) != nil else { return }
+        reset(id, NGHTTP2_CANCEL)
+    }
+
+    // MARK: Connection
+
+    /// Sends a PING frame. The server must acknowledge it (RFC 9113, section 6.7).
+    package func ping() {
+        guard failure == nil else { return }
+        pingCount += 1
+        let data = withUnsafeBytes(of: pingCount.bigEndian) { [UInt8]($0) }
+        if nghttp2_submit_ping(session, 0, data) == 0 {
+            pendingPingCount += 1
+            allowFrames(1)
+        }
+    }
+
+    /// Announces that no further streams follow (RFC 9113, section 6.8). Active streams continue.
+    package func sendGoAway() {
+        guard failure == nil, !hasSentGoAway else { return }
+        hasSentGoAway = true
+        nghttp2_submit_goaway(session, 0, 0, NGHTTP2_NO_ERROR.rawValue, nil, 0)
+    }
+
+    /// Restores the number of frames without content that the server can send, such as PING and WINDOW_UPDATE. Call this method on a
+    /// timer, about every 10 seconds.
+    package func refillFrameBudget() { frameGuard.refill() }
+
+    /// Ends all streams with this fault. Call this method if the connection can't be used anymore.
+    ///
+    /// The fault's phase isn't considered. For a closed connection, use ``receiveEndOfInput()``.
+    package func fail(_ fault: Fault) {
+        fail { _ in
+            fault
+        } connection: {
+            fault
+        }
+    }
+
+    /// Ends all streams because the server has closed the connection.
+    package func receiveEndOfInput() {
+        fail { stream in
+            guard stream.hasHead else {
+                return Fault(.connectionLost, "the server closed the connection without a response")
+            }
+            return Fault(.bodyIncomplete, "the connection was closed before the end of the response's body")
+        } connection: {
+            Fault(.connectionLost, "the server closed the connection")
+        }
+    }
+
+    // MARK: Bytes
+
+    /// Processes received bytes. How the bytes are divided among calls affects only how bodies are divided among calls of the handlers.
+    ///
+    /// - Throws: The connection error. All streams have failed. ``write(into:)`` returns the last frames, which report the error to the
+    ///   server.
+    package func receive(_ bytes: UnsafeRawBufferPointer) throws(Fault) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            if let failure { throw failure }
+            guard !isRunning else { throw Fault(.invalidUse, "the HTTP/2 session is used by its own callback") }
+            guard header != nil else {
+                let count = min(FrameHeader.byteCount - headerBytes.count, rest.count)
+                headerBytes += rest.prefix(count)
+                rest = rest.dropFirst(count)
+                if headerBytes.count == FrameHeader.byteCount { try beginFrame() }
+                continue
+            }
+            let count = min(payloadLeft, rest.count)
+            let part = UnsafeRawBufferPointer(rebasing: rest.prefix(count))
+            rest = rest.dropFirst(count)
+            payloadLeft -= count
+            try process(part)
+            if payloadLeft == 0 { endFrame() }
+        }
+        if let failure { throw failure }
+    }
+
+    /// Writes bytes for the server into a buffer. The bytes consist of frames, which can be divided among calls.
+    ///
+    /// A connection error that is found here sets ``failure`` and ends all streams. After an error, the method still returns the last frames.
+    ///
+    /// - Returns: The number of bytes; 0 if there is nothing to send at the moment.
+    package func write(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        var written = 0
+        func take<Bytes: Collection<UInt8>>(_ bytes: inout Bytes) where Bytes.SubSequence == Bytes {
+            let part = bytes.prefix(buffer.count - written)
+            UnsafeMutableRawBufferPointer(rebasing: buffer[written...]).copyBytes(from: part)
+            written += part.count
+            bytes = bytes.dropFirst(part.count)
+        }
+        while written < buffer.count, failure == nil, !isRunning {
+            if unsent.isEmpty, !pull() { break }
+            take(&unsent)
+            if sentError != nil { terminate() }
+        }
+        if failure != nil { take(&lastOutput) }
+        return written
+    }
+
+    /// Checks the complete header of a frame and passes it to nghttp2.
+    private func beginFrame() throws(Fault) {
+        let header = FrameHeader(headerBytes)
+        do throws(FrameGuard.Violation) {
+            try frameGuard.check(header)
+        } catch {
+            terminate(error.code, error.fault)
+            throw error.fault
+        }
+        (self.header, payloadLeft) = (header, header.length)
+        let bytes = headerBytes
+        headerBytes.removeAll(keepingCapacity: true)
+        try bytes.withUnsafeBytes { bytes in Result { () throws(Fault) in try process(bytes) } }.get()
+        if payloadLeft == 0 { endFrame() }
+    }
+
+    private func endFrame() {
+        defer { header = nil }
+        // nghttp2 doesn't report the end of a body whose length differs from the Content-Length.
+        guard let header, header.isType(NGHTTP2_DATA), header.hasFlag(NGHTTP2_FLAG_END_STREAM),
+            let stream = streams[header.streamID]
+        else { return }
+        reject(
+            stream, Fault(.bodyIncomplete, "the stream ended before the declared end of the response's body"),
+            NGHTTP2_PROTOCOL_ERROR)
+    }
+
+    private func process(_ bytes: UnsafeRawBufferPointer) throws(Fault) {
+        isRunning = true
+        let count = nghttp2_session_mem_recv(
+            session, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
+        isRunning = false
+        if let failure { throw failure }
+        // After an error, nghttp2 allows no requests, and has queued a GOAWAY frame that contains the reason.
+        let hasError =
+            count < 0 || goAway == nil && !hasSentGoAway && nghttp2_session_check_request_allowed(session) == 0
+        guard hasError, nextStreamIDExists || count < 0 else { return }
+        let fault = count < 0 ? Fault.malformed(Self.description(of: Int32(count))) : nil
+        terminate(count < 0 ? NGHTTP2_ENHANCE_YOUR_CALM : nil, fault)
+        throw failure ?? Fault(.connectionLost, "the HTTP/2 connection failed")
+    }
+
+    private var nextStreamIDExists: Bool { nghttp2_session_get_next_stream_id(session) <= UInt32(Int32.max) }
+
+    /// Requests the next frame from nghttp2.
+    ///
+    /// - Returns: Whether there is one.
+    private func pull() -> Bool {
+        var data: UnsafePointer<UInt8>?
+        isRunning = true
+        let count = nghttp2_session_mem_send(session, &data)
+        isRunning = false
+        unsent = UnsafeBufferPointer(start: data, count: max(count, 0))[...]
+        if count < 0, sentError == nil { sentError = .malformed(Self.description(of: Int32(count))) }
+        if count < 0 { terminate() }
+        return count > 0
+    }
+
+    /// Ends the connection with an error.
+    ///
+    /// - Parameters:
+    ///   - code: The error code to report to the server; nil if nghttp2 has queued the report.
+    ///   - fault: The error for the streams. By default, it is nghttp2's description of the error.
+    private func terminate(_ code: nghttp2_error_code? = nil, _ fault: Fault? = nil) {
+        var last = [UInt8](unsent)
+        unsent = UnsafeBufferPointer(start: nil, count: 0)[...]
+        if let code { nghttp2_session_terminate_session(session, code.rawValue) }
+        // The GOAWAY frame precedes requests and bodies.
+        while sentError == nil {
+            var data: UnsafePointer<UInt8>?
+            isRunning = true
+            let count = nghttp2_session_mem_send(session, &data)
+            isRunning = false
+            guard count > 0 else { break }
+            last += UnsafeBufferPointer(start: data, count: count)
+        }
+        lastOutput = last[...]
+        fail(fault ?? sentError ?? .malformed("the HTTP/2 connection failed: \(lastProblem)"))
+    }
+
+    private func fail(_ streamFault: (Stream) -> Fault, connection: () -> Fault) {
+        guard failure == nil else { return }
+        failure = connection()
+        let ended = streams.values.sorted { $0.id < $1.id }
+        streams = [:]
+        for stream in ended {
+            stream.handler.streamDidFail(
+                HTTP2StreamFailure(fault: streamFault(stream), isUnprocessed: !stream.isSent, errorCode: nil))
+        }
+    }
+}
+
+// MARK: - For the callbacks
+
+extension HTTP2Session {
+    /// A stream that hasn't ended.
+    final class Stream {
+        let id: Int32
+        let url: String
+        let handler: any HTTP2StreamHandler
+        /// Whether the request's head has been written.
+        var isSent = false
+        /// Whether the final response's head has arrived.
+        var hasHead = false
+        /// The size of all heads and trailers so far.
+        var headSize = 0
+        var informationalCount = 0
+        /// The number of body bytes that the handler hasn't consumed.
+        var unconsumed = 0
+        /// The number of bytes that are missing from the request's body; nil if the length is unknown.
+        var bodyLeft: Int64?
+
+        init(id: Int32, url: String, handler: any HTTP2StreamHandler) {
+            (self.id, self.url, self.handler) = (id, url, handler)
+        }
+    }
+
+    /// The lines of a header block. Header blocks of different streams can't be interleaved (RFC 9113, section 4.3).
+    struct HeaderBlock {
+        var status = 0
+        /// The lines in the form of HTTP/1.1, except the status line.
+        var lines: [UInt8] = []
+        var fieldCount = 0
+    }
+
+    func allowFrames(_ count: Int) { frameGuard.allow(count, activeStreams: streams.count) }
+
+    func reset(_ id: Int32, _ code: nghttp2_error_code) {
+        if failure == nil { nghttp2_submit_rst_stream(session, 0, id, code.rawValue) }
+    }
+
+    func end(_ stream: Stream) {
+        guard streams.removeValue(forKey: stream.id) != nil else { return }
+        // The rest of the request isn't needed (RFC 9113, section 8.1).
+        if nghttp2_session_get_stream_local_close(session, stream.id) == 0 { reset(stream.id, NGHTTP2_NO_ERROR) }
+        stream.handler.streamDidEnd()
+    }
+
+    /// Ends a stream whose request or response is invalid.
+    func reject(_ stream: Stream, _ fault: Fault, _ code: nghttp2_error_code) {
+        reset(stream.id, code)
+        fail(stream, HTTP2StreamFailure(fault: fault, isUnprocessed: !stream.isSent))
+    }
+
+    func fail(_ stream: Stream, _ failure: HTTP2StreamFailure) {
+        guard streams.removeValue(forKey: stream.id) != nil else { return }
+        stream.handler.streamDidFail(failure)
+    }
+
+    /// Consumes bytes of the connection's window.
+    func consumeConnection(_ count: Int) { nghttp2_session_consume_connection(session, count) }
+
+    func submitTrailers(_ fields: RequestFields, of id: Int32) -> Bool {
+        fields.withLines { nghttp2_submit_trailer(session, id, $0, $1) } == 0
+    }
+
+    static func description(of error: Int32) -> String {
+        "HTTP/2 connection error: \(nghttp2_strerror(error).map { String(cString: $0) } ?? "\(error)")"
+    }
+
+    static func name(of code: UInt32) -> String {
+        let name = nghttp2_http2_strerror(code).map { String(cString: $0) } ?? ""
+        return name.isEmpty || name == "unknown" ? "error \(code)" : name
+    }
+
+    private func check(_ result: Int32) throws(Fault) {
+        guard result >= 0 else { throw Fault(.outOfResources, Self.description(of: result)) }
+    }
+}

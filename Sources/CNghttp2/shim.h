@@ -1,0 +1,6 @@
+#ifndef AFAR_CNGHTTP2_SHIM_H
+#define AFAR_CNGHTTP2_SHIM_H
+
+#include <nghttp2/nghttp2.h>
+
+#endif
