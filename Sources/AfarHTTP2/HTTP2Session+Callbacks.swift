@@ -135,7 +135,15 @@ extension HTTP2Session {
         consumeConnection(bytes.count)
         guard let stream = streams[id] else { return }
         allowFrames(1)
+        stream.bodyCount += Int64(bytes.count)
         stream.unconsumed += bytes.count
+        // nghttp2 reports the frame that exceeds the window before it resets the stream. Until the server has received the settings, the
+        // window has its default size.
+        guard stream.unconsumed <= max(configuration.streamWindow, 65_535) else {
+            return reject(
+                stream, .malformed("the server sent more bytes than the stream's window allows"),
+                NGHTTP2_FLOW_CONTROL_ERROR)
+        }
         stream.handler.streamDidReceiveBody(bytes)
     }
 
@@ -171,7 +179,7 @@ extension HTTP2Session {
             let head = ResponseHead(
                 status: block.status, httpVersion: Self.version, raw: RawHead(bytes: block.lines), url: stream.url)
             guard block.status >= 200 else { return didReceiveInformational(head, stream) }
-            stream.hasHead = true
+            stream.head = head
             stream.handler.streamDidReceiveHead(head)
         }
         // The handler could have canceled the stream.
@@ -241,6 +249,14 @@ extension HTTP2Session {
     private func didSend(_ frame: nghttp2_frame) {
         if frame.isType(NGHTTP2_HEADERS) {
             streams[frame.hd.stream_id]?.isSent = true
+        } else if frame.isType(NGHTTP2_RST_STREAM) {
+            // nghttp2 found an error that it hasn't reported otherwise.
+            guard let stream = streams[frame.hd.stream_id] else { return }
+            let code = frame.rst_stream.error_code
+            let fault =
+                stream.hasHead && code == NGHTTP2_PROTOCOL_ERROR.rawValue
+                ? stream.bodyFault : .malformed("HTTP/2 stream error \(Self.name(of: code)): \(takeProblem())")
+            fail(stream, HTTP2StreamFailure(fault: fault, isUnprocessed: false))
         } else if frame.isType(NGHTTP2_DATA) {
             // A server can respond with updates of two windows.
             allowFrames(4)

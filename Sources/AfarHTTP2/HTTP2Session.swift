@@ -296,13 +296,11 @@ package final class HTTP2Session {
 
     private func endFrame() {
         defer { header = nil }
-        // nghttp2 doesn't report the end of a body whose length differs from the Content-Length.
+        // nghttp2 doesn't report a frame that ends a body of the wrong length.
         guard let header, header.isType(NGHTTP2_DATA), header.hasFlag(NGHTTP2_FLAG_END_STREAM),
             let stream = streams[header.streamID]
         else { return }
-        reject(
-            stream, Fault(.bodyIncomplete, "the stream ended before the declared end of the response's body"),
-            NGHTTP2_PROTOCOL_ERROR)
+        reject(stream, stream.bodyFault, NGHTTP2_PROTOCOL_ERROR)
     }
 
     private func process(_ bytes: UnsafeRawBufferPointer) throws(Fault) {
@@ -380,11 +378,13 @@ extension HTTP2Session {
         let handler: any HTTP2StreamHandler
         /// Whether the request's head has been written.
         var isSent = false
-        /// Whether the final response's head has arrived.
-        var hasHead = false
+        /// The final response's head.
+        var head: ResponseHead?
         /// The size of all heads and trailers so far.
         var headSize = 0
         var informationalCount = 0
+        /// The number of received body bytes.
+        var bodyCount: Int64 = 0
         /// The number of body bytes that the handler hasn't consumed.
         var unconsumed = 0
         /// The number of bytes that are missing from the request's body; nil if the length is unknown.
@@ -392,6 +392,18 @@ extension HTTP2Session {
 
         init(id: Int32, url: String, handler: any HTTP2StreamHandler) {
             (self.id, self.url, self.handler) = (id, url, handler)
+        }
+
+        var hasHead: Bool { head != nil }
+
+        /// The fault of a response whose body is invalid at this point.
+        var bodyFault: Fault {
+            guard let head else { return .malformed("the response's body precedes its head (RFC 9113, section 8.1)") }
+            guard let length = head.contentLength, length > bodyCount else {
+                return .malformed("the response's body is longer than its Content-Length, or invalid")
+            }
+            return Fault(
+                .bodyIncomplete, "the stream ended \(length - bodyCount) bytes before the end of the response's body")
         }
     }
 
