@@ -81,7 +81,7 @@ let libraries: [Target] = [
     .library(
         "AfarCurl",
         ["AfarHTTP1", "AfarTransport", "AfarTrust", "CEpoll", "CLibcurl", "COpenSSL", .httpTypes]),
-    .library("AfarHTTP", ["AfarHTTP1", "AfarTransport", "AfarTrust", "CEpoll", "COpenSSL", .httpTypes]),
+    .library("AfarHTTP", ["AfarHTTP1", "AfarHTTP2", "AfarTransport", "AfarTrust", "CEpoll", "COpenSSL", .httpTypes]),
     .library("AfarURLSession", ["AfarTransport", .httpTypes]),
     .library("AfarLogging", ["AfarCore", .swiftLog], packageAccess: false),
     .library("AfarReachability", [.onLinux("CNetlink")]),

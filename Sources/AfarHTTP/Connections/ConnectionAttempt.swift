@@ -272,7 +272,8 @@ final class ConnectionAttempt: @unchecked Sendable {
     private func startStep(on connection: HTTPConnection) {
         guard let step = steps.first else {
             // The server may have closed the connection during the evaluation.
-            if hasWaited, key.purpose == .otherProtocol ? connection.hasHungUp : !connection.isUsable() {
+            let canReceiveFirst = key.purpose == .otherProtocol || key.version != .http1
+            if hasWaited, canReceiveFirst ? connection.hasHungUp : !connection.isUsable() {
                 (hasWaited, hostAddresses) = (false, [])
                 return reconnect(connection)
             }

@@ -25,7 +25,26 @@ struct ConnectionKey: Hashable {
         case otherProtocol
     }
 
+    /// The protocols that a connection can use for requests.
+    enum Version {
+        case http1
+        /// HTTP/2 or HTTP/1.1, as the server chooses in the TLS handshake (ALPN, RFC 7301).
+        case negotiated
+        /// HTTP/2 only, even without TLS (RFC 9113, section 3.3).
+        case http2
+
+        /// The protocols to offer in the TLS handshake, in order of preference.
+        var applicationProtocols: [String] {
+            switch self {
+            case .http1: ["http/1.1"]
+            case .negotiated: ["h2", "http/1.1"]
+            case .http2: ["h2"]
+            }
+        }
+    }
+
     let purpose: Purpose
+    let version: Version
     /// The host's name or address, in lowercase and without brackets. An address includes its zone.
     let host: String
     let port: Int
@@ -56,6 +75,14 @@ struct ConnectionKey: Hashable {
             try ConnectionRoute(
                 $0.settings, to: host, port: port, request, options, isRaw: purpose != .requests)
         }
+        version =
+            switch options.httpVersion {
+            // A proxy that forwards requests receives HTTP/1.1.
+            case _ where purpose != .requests || route?.requestProxy != nil: .http1
+            case .http2 where isSecure: .negotiated
+            case .http2PriorKnowledge: .http2
+            case .automatic, .http1, .http2, .http3: .http1
+            }
     }
 
     /// Splits a host and port. An address remains in brackets.

@@ -32,8 +32,12 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
         @exclusivity(unchecked) var idle: [Idle] = []
         @exclusivity(unchecked) var inUse = 0
         @exclusivity(unchecked) var opening = 0
+        /// The maximum number of connections.
+        @exclusivity(unchecked) var limit: Int
         /// The waiters. Waiters that require a new connection come first.
         @exclusivity(unchecked) var waiting = WaitingQueue<Queued>()
+
+        init(limit: Int) { self.limit = limit }
 
         var isUnused: Bool { idle.isEmpty && inUse == 0 && opening == 0 && waiting.count == 0 }
     }
@@ -52,7 +56,7 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
 
     private func makeHost(_ key: Key) -> Host {
         if let host = hosts[key] { return host }
-        let host = Host()
+        let host = Host(limit: limitPerHost)
         hosts[key] = host
         return host
     }
@@ -60,8 +64,11 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
     // MARK: Requests
 
     /// Assigns a connection to a request. If none is available, the request waits.
-    func request(_ waiter: Waiter, key: Key, needsFresh: Bool = false) -> Assignment {
+    ///
+    /// - Parameter isShared: Whether a connection can carry several requests, so only one connection is opened.
+    func request(_ waiter: Waiter, key: Key, needsFresh: Bool = false, isShared: Bool = false) -> Assignment {
         let host = makeHost(key)
+        host.limit = isShared ? 1 : limitPerHost
         if !needsFresh, let idle = host.idle.popLast() {
             idleCount -= 1
             host.inUse += 1
@@ -72,7 +79,7 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
         return open(host) ? .open : .wait
     }
 
-    private func hasRoom(_ host: Host) -> Bool { host.idle.count + host.inUse + host.opening < limitPerHost }
+    private func hasRoom(_ host: Host) -> Bool { host.idle.count + host.inUse + host.opening < host.limit }
 
     /// Counts another connection as being opened, if a waiter needs it and the limit permits it. Returns whether it was
     /// counted.
@@ -124,6 +131,15 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
         nextDeadline = min(nextDeadline, deadline)
         return nil
     }
+
+    /// Opens as many connections to a host as the limit permits, because they can't be shared.
+    func stopSharing(_ key: Key) { hosts[key]?.limit = limitPerHost }
+
+    /// Removes and returns the first waiter, because it uses a shared connection or fails.
+    func takeWaiter(_ key: Key) -> Waiter? { hosts[key]?.waiting.takeFirst()?.waiter }
+
+    /// Whether a connection to a host is being opened.
+    func isOpening(_ key: Key) -> Bool { hosts[key].map { $0.opening > 0 } ?? false }
 
     /// Records that a connection could not be opened.
     ///

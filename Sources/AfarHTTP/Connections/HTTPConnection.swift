@@ -12,7 +12,7 @@ struct ConnectionTimes {
     var secureEnd: UInt64 = 0
 }
 
-/// An open connection, which carries one exchange at a time. It belongs to its engine.
+/// An open connection. It belongs to its engine. Over HTTP/1.1, it carries one exchange at a time.
 final class HTTPConnection: LoopSocket {
     /// The maximum number of bytes that are sent, or read, in one turn of the loop.
     private static let turnLimit = 256 * 1024
@@ -29,7 +29,10 @@ final class HTTPConnection: LoopSocket {
     @exclusivity(unchecked) private(set) var stream: any ByteStream
     /// The attempt that is still preparing the connection.
     @exclusivity(unchecked) var attempt: ConnectionAttempt?
+    /// The only exchange of an HTTP/1.1 connection.
     @exclusivity(unchecked) var exchange: HTTPExchange?
+    /// The streams of an HTTP/2 connection; nil over HTTP/1.1.
+    @exclusivity(unchecked) var http2: HTTP2Connection?
     /// Whether the connection was used or idle before its current exchange.
     @exclusivity(unchecked) var isReused = false
     /// The engine's ``HTTPEngine/generation`` when the connection was opened.
@@ -83,6 +86,7 @@ final class HTTPConnection: LoopSocket {
 
     func close() {
         guard !isClosed else { return }
+        http2?.sayGoodbye()
         isClosed = true
         attempt = nil
         outerTLS?.shutDown()
@@ -107,6 +111,7 @@ final class HTTPConnection: LoopSocket {
         isQueued = false
         guard !isClosed else { return }
         if let attempt { return attempt.proceed(on: self) }
+        if let http2 { return http2.takeTurn() }
         guard let exchange else { return checkIdle() }
         exchange.recordingFault { () throws(Fault) in
             // Check this just before sending. Otherwise, an unsolicited response would be mistaken for this request's response.
@@ -130,6 +135,14 @@ final class HTTPConnection: LoopSocket {
         socket.expectBytes()
         return stream.isIdle()
     }
+
+    /// Continues an exchange after an event for which it waited.
+    func proceed(_ exchange: HTTPExchange) {
+        if let http2 { http2.proceed(exchange) } else { queueTurn() }
+    }
+
+    /// Makes the next read query the socket.
+    func expectBytes() { socket.expectBytes() }
 
     /// Records that the connection is idle, and checks for bytes that arrived since the last read.
     func becomeIdle() { if stream.canRead { queueTurn() } }

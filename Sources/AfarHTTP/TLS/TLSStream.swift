@@ -160,6 +160,15 @@ final class TLSStream: ByteStream {
     /// The negotiated version and cipher suite, if any.
     var agreement: TLSAgreement? { OpenSSLConnection(ssl).agreement }
 
+    /// The protocol that the server chose (ALPN, RFC 7301); nil if it chose none.
+    var applicationProtocol: String? {
+        var bytes: UnsafePointer<UInt8>?
+        var count: UInt32 = 0
+        SSL_get0_alpn_selected(ssl, &bytes, &count)
+        guard count > 0 else { return nil }
+        return String(decoding: UnsafeBufferPointer(start: bytes, count: Int(count)), as: UTF8.self)
+    }
+
     private func handshakeFault(_ error: Int32) -> Fault {
         if let trustError { return Fault(trustError.code.transportCode, "\(trustError)", underlying: trustError) }
         if let identityFault { return identityFault }

@@ -25,6 +25,10 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
     @exclusivity(unchecked) private var sessions = TLSSessions()
 
     private let pool: ConnectionPool<ConnectionKey, HTTPConnection, HTTPExchange>
+    /// The HTTP/2 connections that accept further requests.
+    @exclusivity(unchecked) private var shared: [ConnectionKey: HTTPConnection] = [:]
+    /// The hosts that chose HTTP/1.1, by origin.
+    @exclusivity(unchecked) private var hostsWithHTTP1 = LeastRecentlyUsed<Void>()
     private let resolver: Resolver<ConnectionAttempt>
     @exclusivity(unchecked) private var attempts: [ConnectionAttempt] = []
     @exclusivity(unchecked) private var exchanges: [HTTPExchange] = []
@@ -91,6 +95,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         case .loop(.closeIdleConnections):
             generation += 1
             resolver.clear()
+            for connection in shared.values where connection.http2?.isIdle == false { stopSharing(connection) }
             sessions.removeAll()
             for connection in pool.takeAllIdle() { closeIdle(connection) }
         case .loop(.countConnections(let answer)):
@@ -167,13 +172,19 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
     }
 
     private func requestConnection(for exchange: HTTPExchange, needsFresh: Bool = false) {
-        switch pool.request(exchange, key: exchange.key, needsFresh: needsFresh) {
+        if let connection = shared[exchange.key], let http2 = connection.http2, !http2.isIdle, http2.canOpenStream {
+            return begin(exchange, on: connection)
+        }
+        let isShared = isShared(exchange.key)
+        switch pool.request(exchange, key: exchange.key, needsFresh: needsFresh, isShared: isShared) {
         case .use(let connection): begin(exchange, on: connection)
         case .open:
             exchange.isWaiting = true
             startAttempt(for: exchange)
         case .wait:
             exchange.isWaiting = true
+            // Waiters share the connection that is being opened, or its failure.
+            if isShared, pool.isOpening(exchange.key) { admit(exchange) }
             admit(pool.lastConnecting(to: exchange.key))
             if needsFresh {
                 admit(exchange)
@@ -192,6 +203,10 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
     private func begin(_ exchange: HTTPExchange, on connection: HTTPConnection) {
         exchange.isWaiting = false
         exchange.state.admit(at: loop.now)
+        if let http2 = connection.http2 {
+            http2.begin(exchange)
+            return noteDeadline(of: exchange)
+        }
         exchange.begin(on: connection, at: loop.now)
         connection.exchange = exchange
         noteDeadline(of: exchange)
@@ -204,7 +219,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         guard exchange.state.fault == nil else { return finish(exchange) }
         exchange.state.pauseDidChange(at: loop.now)
         noteDeadline(of: exchange)
-        exchange.connection?.queueTurn()
+        exchange.connection?.proceed(exchange)
     }
 
     /// Called after a connection's turn. Sends the request again, ends the exchange, or records its deadlines.
@@ -215,11 +230,13 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
     }
 
     private func sendAgain(_ exchange: HTTPExchange) {
+        // A connection that several requests share is no longer available if it is broken.
+        let needsFresh = exchange.connection?.http2 == nil
         releaseConnection(of: exchange)
         exchange.recordingFault { () throws(Fault) in try exchange.rewind() }
         guard exchange.state.fault == nil else { return finish(exchange) }
         noteDeadline(of: exchange)
-        requestConnection(for: exchange, needsFresh: true)
+        requestConnection(for: exchange, needsFresh: needsFresh)
     }
 
     /// Returns the head of a streamed response to the caller.
@@ -268,6 +285,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
     private func releaseConnection(of exchange: HTTPExchange) {
         guard let connection = exchange.connection else { return }
         exchange.connection = nil
+        if let http2 = connection.http2 { return http2.remove(exchange) }
         connection.exchange = nil
         let isReusable =
             !connection.isClosed && !connection.hasHungUp && !connection.hasPendingWrite && connection.isCounted
@@ -290,8 +308,9 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         connection.isReused = !isFresh || waiter == nil
         if let waiter {
             begin(waiter, on: connection)
-            admit(pool.lastConnecting(to: connection.key))
+            if connection.http2 == nil { admit(pool.lastConnecting(to: connection.key)) } else { beginWaiters(on: connection) }
         } else {
+            connection.http2?.isIdle = true
             connection.becomeIdle()
             noteDeadline(deadline)
             while let surplus = pool.takeSurplus() { closeIdle(surplus) }
@@ -301,6 +320,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
 
     /// Closes a connection that the pool no longer contains.
     private func closeIdle(_ connection: HTTPConnection) {
+        if shared[connection.key] === connection { shared[connection.key] = nil }
         connection.close()
         openNext(connection.key)
     }
@@ -330,6 +350,66 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         pool.closed(connection.key)
         openNext(connection.key)
     }
+
+    // MARK: Shared connections
+
+    /// Whether a connection can carry several requests. Before the server has chosen a protocol, this is assumed.
+    private func isShared(_ key: ConnectionKey) -> Bool {
+        switch key.version {
+        case .http1: false
+        case .http2: true
+        case .negotiated: hostsWithHTTP1.value(for: key.origin) == nil
+        }
+    }
+
+    /// Begins the waiting requests that a connection can carry.
+    private func beginWaiters(on connection: HTTPConnection) {
+        while connection.http2?.canOpenStream == true, let waiter = pool.takeWaiter(connection.key) {
+            begin(waiter, on: connection)
+        }
+    }
+
+    /// Sends no further requests over a connection. The connection is closed after its exchanges.
+    private func stopSharing(_ connection: HTTPConnection) {
+        guard shared[connection.key] === connection else { return }
+        shared[connection.key] = nil
+        stopCounting(connection)
+    }
+
+    /// Called after a turn of an HTTP/2 connection.
+    func sharedTurnEnded(_ connection: HTTPConnection) {
+        guard !connection.isClosed, let http2 = connection.http2 else { return }
+        if http2.isIdle {
+            if http2.isDraining { idleConnectionEnded(connection) }
+        } else if http2.isDraining || connection.generation != generation {
+            stopSharing(connection)
+            if http2.isBroken || http2.exchangeCount == 0 { connection.close() }
+        } else if http2.exchangeCount > 0 {
+            beginWaiters(on: connection)
+        } else {
+            makeAvailable(connection, isFresh: false, for: maximumIdleTime)
+        }
+    }
+
+    /// Determines the protocol of a new connection.
+    private func startProtocol(_ connection: HTTPConnection, _ options: ExchangeOptions) throws(Fault) {
+        let key = connection.key
+        switch key.version {
+        case .http1: return
+        case .negotiated where connection.tls?.applicationProtocol != "h2":
+            _ = hostsWithHTTP1.set((), cost: 1, for: key.origin)
+            if hostsWithHTTP1.count > Self.maximumRememberedHosts { _ = hostsWithHTTP1.removeLeast() }
+            pool.stopSharing(key)
+            return openNext(key)
+        case .http2 where key.security != nil && connection.tls?.applicationProtocol != "h2":
+            throw Fault(.secureConnectionFailed, "the server doesn't support HTTP/2 (ALPN)")
+        case .negotiated, .http2: break
+        }
+        connection.http2 = try HTTP2Connection(over: connection, engine: self, options)
+        shared[key] = connection
+    }
+
+    private static let maximumRememberedHosts = 1_000
 
     // MARK: Opening connections
 
@@ -381,6 +461,12 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
             connection.close()
             return failWaiter(for: attempt, .cancelled)
         }
+        do throws(Fault) {
+            try startProtocol(connection, pool.firstWaiter(attempt.key)?.hop.exchange.options ?? ExchangeOptions())
+        } catch {
+            connection.close()
+            return failWaiter(for: attempt, error)
+        }
         makeAvailable(connection, isFresh: true, for: maximumIdleTime)
     }
 
@@ -390,11 +476,14 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
     }
 
     private func failWaiter(for attempt: ConnectionAttempt, _ fault: Fault, _ waiter: HTTPExchange? = nil) {
-        if let waiter = pool.openingFailed(attempt.key, failing: waiter) {
-            waiter.isWaiting = false
-            waiter.lastAttempt = attempt
-            waiter.state.fail(fault)
-            finish(waiter, phase: attempt.phase)
+        var next = pool.openingFailed(attempt.key, failing: waiter)
+        let sharesFailure = waiter == nil && isShared(attempt.key)
+        while let failed = next {
+            failed.isWaiting = false
+            failed.lastAttempt = attempt
+            failed.state.fail(fault)
+            finish(failed, phase: attempt.phase)
+            next = sharesFailure ? pool.takeWaiter(attempt.key) : nil
         }
         openNext(attempt.key)
     }
@@ -444,7 +533,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         let stream = try TLSStream(
             over: connection.stream, to: key.host, minimumVersion: key.security?.minimumVersion ?? .v12,
             key.security?.settings, tls,
-            applicationProtocols: key.purpose == .otherProtocol ? [] : ["http/1.1"],
+            applicationProtocols: key.purpose == .otherProtocol ? [] : key.version.applicationProtocols,
             resuming: sessions.take(for: key, at: loop.now))
         stream.onSession = { [unowned self] session in
             if self.generation == generation { sessions.add(session, for: key) }

@@ -69,6 +69,15 @@ extension HTTPExchange {
         return offset
     }
 
+    /// Receives bytes of the response's body over HTTP/2. Returns the number of bytes that were consumed.
+    func receiveBody(_ bytes: UnsafeRawBufferPointer) throws(Fault) -> Int {
+        var offset = 0
+        while canReceive, offset < bytes.count || hasMoreToDecode {
+            offset += try take(UnsafeRawBufferPointer(rebasing: bytes[offset...]))
+        }
+        return offset
+    }
+
     private func nextEvent(
         in bytes: UnsafeRawBufferPointer, at offset: inout Int
     ) throws(Fault) -> ResponseParser.Event? {
@@ -82,7 +91,7 @@ extension HTTPExchange {
         return event
     }
 
-    private func receiveInformational(_ head: ResponseHead) {
+    func receiveInformational(_ head: ResponseHead) {
         state.receiveInformational(at: engine.loop.now)
         if head.status == 100 {
             sending.hasReceivedContinue = true
@@ -113,7 +122,7 @@ extension HTTPExchange {
     /// Applies a decision about the head.
     private func apply(_ decision: HeadDecision) throws(Fault) {
         guard let head = sending.responseHead else { return }
-        try record(decision, length: sending.parser.declaredLength, at: engine.loop.now)
+        try record(decision, length: sending.declaredLength, at: engine.loop.now)
         switch headState {
         case .accepted:
             sending.decoder = ContentDecoder(for: head, options: hop.exchange.options).map(PieceDecoder.init)
@@ -124,7 +133,7 @@ extension HTTPExchange {
         case .awaited:
             pauseReceiving()
             // The decision may depend on another exchange that needs a connection to the same host.
-            engine.stopCounting(connection)
+            if sending.http2 == nil { engine.stopCounting(connection) }
         case .discarded: engine.noteDeadline(of: self)
         case .none: break
         }
@@ -134,7 +143,7 @@ extension HTTPExchange {
     func decide(_ decision: HeadDecision) {
         guard isUndecided else { return }
         state.isReceivingPaused = false
-        engine.resumeCounting(connection)
+        if sending.http2 == nil { engine.resumeCounting(connection) }
         recordingFault { () throws(Fault) in try apply(decision) }
         state.pauseDidChange(at: engine.loop.now)
     }
@@ -156,7 +165,7 @@ extension HTTPExchange {
         }
         state.noteActivity(of: taken, at: engine.loop.now)
         if !isDiscarded {
-            let expected = sending.decoder == nil ? sending.parser.declaredLength : nil
+            let expected = sending.decoder == nil ? sending.declaredLength : nil
             observer?.exchangeDidReceive(bytes: sink.byteCount, expected: expected)
         }
         return taken
@@ -175,7 +184,7 @@ extension HTTPExchange {
 
     var isDiscarded: Bool { headState == .discarded }
 
-    private func endResponse() throws(Fault) {
+    func endResponse() throws(Fault) {
         if !isDiscarded { try sending.decoder?.finish() }
         sending.isResponseComplete = true
     }

@@ -51,7 +51,7 @@ extension HTTPExchange {
         switch state.phase {
         case .queued: .queued
         case .connecting: engine.phase(of: self)
-        case .connected: sending.output.isSent ? .awaitingResponse : .sending
+        case .connected: sending.output.isSent || sending.requestEnd != 0 ? .awaitingResponse : .sending
         case .receiving, .finished: .receiving
         }
     }
@@ -90,7 +90,11 @@ extension HTTPExchange {
             key.purpose == .otherProtocol
             ? nil
             : sending.responseHead.map {
-                $0.httpVersion == "HTTP/1.0" ? "http/1.0" : "http/1.1"
+                switch $0.httpVersion {
+                case "HTTP/2": "h2"
+                case "HTTP/1.0": "http/1.0"
+                default: "http/1.1"
+                }
             }
         metrics.countOfRequestHeaderBytesSent = min(sending.output.byteCount, Int64(head.bytes.count))
         metrics.countOfRequestBodyBytesSent = max(0, sending.output.byteCount - Int64(head.bytes.count))
@@ -98,7 +102,19 @@ extension HTTPExchange {
         metrics.countOfResponseHeaderBytesReceived = Int64(sending.parser.headByteCount)
         metrics.countOfResponseBodyBytesReceived = sending.parser.bodyByteCount
         metrics.countOfResponseBodyBytesAfterDecoding = sink.byteCount
+        if let stream = sending.http2 { note(stream, in: &metrics) }
+        let trailers = sending.http2?.trailers ?? sending.parser.trailers
         return TransportReport(
-            transactions: [metrics], trailers: sending.isResponseComplete ? sending.parser.trailers : HTTPFields())
+            transactions: [metrics], trailers: sending.isResponseComplete ? trailers : HTTPFields())
+    }
+
+    /// Adds the numbers of bytes of an HTTP/2 stream. For the request's head, it is the size in the form of HTTP/1.1.
+    private func note(_ stream: HTTP2Stream, in metrics: inout TransactionMetrics) {
+        let isSent = sendCount > 0
+        metrics.countOfRequestHeaderBytesSent = isSent ? Int64(head.bytes.count) : 0
+        metrics.countOfRequestBodyBytesSent = sentBodyByteCount
+        metrics.countOfRequestBodyBytesBeforeEncoding = sentBodyByteCount
+        metrics.countOfResponseHeaderBytesReceived = Int64(sending.responseHead?.byteCount ?? 0)
+        metrics.countOfResponseBodyBytesReceived = stream.bodyByteCount
     }
 }

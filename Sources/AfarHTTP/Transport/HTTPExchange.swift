@@ -19,6 +19,10 @@ final class HTTPExchange: LoopExchange, @unchecked Sendable {
         var hasReceivedContinue = false
         /// Whether sending has failed, so the rest of the request can't be sent.
         var isSendingBroken = false
+        /// The stream of an HTTP/2 connection; nil over HTTP/1.1.
+        var http2: HTTP2Stream?
+        /// Whether the body of an HTTP/2 request has waited for `100 (Continue)`.
+        var hasAwaitedContinue = false
         var responseHead: ResponseHead?
         var headState = HeadState.none
         /// Nil if the body isn't decoded.
@@ -40,6 +44,12 @@ final class HTTPExchange: LoopExchange, @unchecked Sendable {
             parser = ResponseParser(
                 .init(head, url: exchange.responseURL, canUpgrade: key.purpose == .upgrade), options: exchange.options)
             output = RequestOutput(head: head, inlineBody: feed == nil ? exchange.inlineBody : nil, feed: feed)
+        }
+
+        /// The length of the response's body before decoding; nil if it is unknown.
+        var declaredLength: Int64? {
+            guard http2 != nil else { return parser.declaredLength }
+            return responseHead?.contentLength
         }
     }
 
@@ -151,6 +161,24 @@ final class HTTPExchange: LoopExchange, @unchecked Sendable {
         try prepareSending(hop.exchange)
     }
 
+    /// Returns the source of the request's body; nil without a body.
+    func makeFeed() throws(Fault) -> BodyFeed? {
+        if feed == nil, case .data(let data) = hop.exchange.body, !data.isEmpty { feed = BodyFeed(data: data) }
+        return feed
+    }
+
+    /// The number of bytes of the body that were read for sending.
+    var sentBodyByteCount: Int64 { feed?.byteCount ?? 0 }
+
+    /// Records that the request was passed to an HTTP/2 session.
+    func didSubmit() { sendCount += 1 }
+
+    /// Starts the time for which the body waits for `100 (Continue)`.
+    func awaitContinue() {
+        sending.expectationDeadline = engine.loop.now + Self.longestExpectation
+        engine.noteDeadline(of: self)
+    }
+
     private func prepareSending(_ exchange: Exchange) throws(Fault) {
         head = try exchange.head(feed: feed, for: key.route?.requestProxy)
         sending = Sending(head, exchange, key, feed: feed)
@@ -184,7 +212,7 @@ final class HTTPExchange: LoopExchange, @unchecked Sendable {
         state.noteActivity(of: count, at: engine.loop.now)
         if sending.output.isSent { didSendAll() }
         if sendsExpectation, sending.output.isBeforeBody, sending.responseHead == nil, !sending.hasReceivedContinue {
-            sending.expectationDeadline = engine.loop.now + Self.longestExpectation
+            awaitContinue()
         }
         guard let observer, sending.output.byteCount > Int64(head.bytes.count) else { return }
         observer.exchangeDidSend(
@@ -240,7 +268,7 @@ final class HTTPExchange: LoopExchange, @unchecked Sendable {
     /// Whether the response has arrived and no more of the request will be sent.
     var isComplete: Bool {
         sending.isResponseComplete
-            && (sending.output.isSent || state.needsNoMoreBody || sending.isSendingBroken
+            && (sending.http2 != nil || sending.output.isSent || state.needsNoMoreBody || sending.isSendingBroken
                 || !sending.parser.isReusable(remainingByteCount: 0, isRequestSent: true))
     }
 

@@ -24,7 +24,7 @@ public final class HTTPTransport: CallbackTransport {
         features: [
             .fileUpload, .streamedUpload, .fileDelivery, .streamedDelivery, .backpressure, .suspension, .metrics,
             .connectTimeout, .informationalResponses, .trailers, .anyMethod, .minimumTransferRate, .minimumTLSVersion,
-            .serverTrust, .clientIdentity, .networkSettings, .connections,
+            .serverTrust, .clientIdentity, .networkSettings, .connections, .http2,
         ], contentCodings: ContentDecoder.codings)
 
     /// Creates a transport. Its threads run from the first exchange that needs them until the transport is released.

@@ -107,7 +107,7 @@ extension Exchange {
             if let feed { feed.length.map { .length($0) } ?? .chunked } else {
                 inlineBody.map { .length(Int64($0.count)) } ?? .none
             }
-        let defaults = options.defaultFields.prepared { DefaultHeadFields($0.addingAccept) }
+        let defaults = defaultHeadFields
         if case .connection = delivery {
             guard request.method != .connect else { return RequestHead(withoutBytes: .connect) }
             // A tunnel has no response body to encode.
@@ -122,6 +122,9 @@ extension Exchange {
         }
         return try RequestHead(request, defaultFields: defaults, target: .absolute, body: framing)
     }
+
+    /// The fields that are sent unless the request has a field of the same name.
+    var defaultHeadFields: DefaultHeadFields { options.defaultFields.prepared { DefaultHeadFields($0.addingAccept) } }
 
     /// The body, if it is sent with the head.
     var inlineBody: Data? {

@@ -70,6 +70,9 @@ public final class ResponseHead: Sendable {
         }
     }
 
+    /// The size of the raw bytes; 0 for a head that was created from parsed fields.
+    package var byteCount: Int { if case .raw(let raw) = storage { raw.byteCount } else { 0 } }
+
     /// Returns the values of a field, in order of arrival, without parsing the other fields.
     public func values(for name: HTTPField.Name) -> [String] {
         switch storage {
@@ -130,6 +133,8 @@ package struct RawHead: Sendable {
     package init(bytes: [UInt8]) {
         self.bytes = bytes
     }
+
+    var byteCount: Int { bytes.count }
 
     package func fields() -> HTTPFields {
         var fields = HTTPFields()

@@ -1,0 +1,300 @@
+import AfarHTTP1
+import AfarHTTP2
+import AfarTransport
+import Foundation
+import HTTPTypes
+
+/// The HTTP/2 state of a connection (RFC 9113): the session, and the streams of the exchanges that share the connection.
+final class HTTP2Connection {
+    /// The maximum number of bytes that are sent, or read, in one turn of the loop.
+    private static let turnLimit = 256 * 1024
+    private static let bufferSize = 64 * 1024
+    /// How often the server's budget of frames without content is restored, in nanoseconds.
+    private static let refillInterval: UInt64 = 10_000_000_000
+
+    private unowned let connection: HTTPConnection
+    private unowned let engine: HTTPEngine
+    private let session: HTTP2Session
+    /// The streams that must be continued or whose exchanges may have ended.
+    @exclusivity(unchecked) private var changed: [HTTP2Stream] = []
+    @exclusivity(unchecked) private var output = [UInt8](repeating: 0, count: bufferSize)
+    /// The part of the output that hasn't been sent.
+    @exclusivity(unchecked) private var unsent = 0..<0
+    @exclusivity(unchecked) private var refillTime: UInt64 = 0
+    /// Whether the connection can't be used anymore.
+    @exclusivity(unchecked) private(set) var isBroken = false
+    /// The number of exchanges that use the connection.
+    @exclusivity(unchecked) private(set) var exchangeCount = 0
+    /// Whether the connection is in the pool's list of idle connections.
+    @exclusivity(unchecked) var isIdle = false
+
+    /// - Parameter options: The limits for responses, from the exchange for which the connection was opened.
+    init(over connection: HTTPConnection, engine: HTTPEngine, _ options: ExchangeOptions) throws(Fault) {
+        (self.connection, self.engine) = (connection, engine)
+        session = try HTTP2Session(HTTP2Session.Configuration(options))
+    }
+
+    /// Whether the connection accepts no further requests.
+    var isDraining: Bool { isBroken || session.isDraining }
+
+    /// Whether another request can be sent now.
+    var canOpenStream: Bool { !isBroken && session.canOpenStream }
+
+    // MARK: Exchanges
+
+    /// Begins sending the request of an exchange.
+    func begin(_ exchange: HTTPExchange) {
+        isIdle = false
+        exchangeCount += 1
+        exchange.begin(on: connection, at: engine.loop.now)
+        connection.isReused = true
+        let stream = HTTP2Stream(exchange, of: self)
+        exchange.sending.http2 = stream
+        exchange.recordingFault { () throws(Fault) in
+            stream.id = try exchange.submit(to: session, stream)
+        }
+        change(stream)
+    }
+
+    /// Continues an exchange after an event for which it waited.
+    func proceed(_ exchange: HTTPExchange) {
+        guard let stream = exchange.sending.http2 else { return }
+        if let id = stream.id { session.resumeBody(of: id) }
+        change(stream)
+    }
+
+    /// Removes an exchange that has ended or is sent again. If its stream is open, the stream is reset.
+    func remove(_ exchange: HTTPExchange) {
+        guard let stream = exchange.sending.http2 else { return }
+        (exchange.sending.http2, stream.exchange) = (nil, nil)
+        exchangeCount -= 1
+        if let id = stream.id { session.cancel(id) }
+        connection.queueTurn()
+    }
+
+    /// Records that a stream's exchange must be continued.
+    func change(_ stream: HTTP2Stream) {
+        guard !stream.isChanged else { return }
+        stream.isChanged = true
+        changed.append(stream)
+        connection.queueTurn()
+    }
+
+    /// Records that an exchange has consumed bytes of the response's body.
+    func consume(_ count: Int, of stream: HTTP2Stream) {
+        if let id = stream.id { session.consume(count, of: id) }
+    }
+
+    /// Announces that no further requests follow, and sends the announcement if possible.
+    func sayGoodbye() {
+        guard !isBroken else { return }
+        session.sendGoAway()
+        send()
+    }
+
+    // MARK: Turns
+
+    func takeTurn() {
+        let now = engine.loop.now
+        if now >= refillTime {
+            session.refillFrameBudget()
+            refillTime = now + Self.refillInterval
+        }
+        receive()
+        continueStreams()
+        send()
+        // Sending can fail, and reading the body of a request can fail.
+        continueStreams()
+        engine.sharedTurnEnded(connection)
+    }
+
+    /// Delivers the events of streams to their exchanges.
+    private func continueStreams() {
+        guard !engine.loop.isCallersTurn else {
+            if changed.contains(where: \.hasEvents) { connection.queueTurn() }
+            return
+        }
+        let streams = changed
+        changed = []
+        for stream in streams {
+            stream.isChanged = false
+            guard let exchange = stream.exchange else { continue }
+            exchange.recordingFault { () throws(Fault) in try stream.deliver(to: exchange) }
+            exchange.endTurn()
+            // Continues in a later turn if the time slice has been used up.
+            if exchange.canReceive, stream.hasEvents || exchange.hasMoreToDecode { change(stream) }
+            engine.turnEnded(exchange)
+        }
+    }
+
+    private func receive() {
+        let stream = connection.stream
+        guard !engine.loop.isCallersTurn else {
+            if stream.canRead { connection.queueTurn() }
+            return
+        }
+        var budget = Self.turnLimit
+        while !isBroken, stream.canRead {
+            guard budget > 0 else { return connection.queueTurn() }
+            switch stream.read(into: UnsafeMutableRawBufferPointer(rebasing: engine.loop.buffer.prefix(budget))) {
+            case .bytes(let count):
+                budget -= count
+                let bytes = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(engine.loop.buffer)[..<count])
+                do throws(Fault) { try session.receive(bytes) } catch { fail() }
+            case .wouldBlock:
+                if stream.canRead { return connection.queueTurn() }
+            case .end:
+                session.receiveEndOfInput()
+                isBroken = true
+            case .failed(let fault):
+                session.fail(fault)
+                isBroken = true
+            }
+        }
+    }
+
+    /// Sends the last frames, which report the error to the server.
+    private func fail() {
+        send()
+        isBroken = true
+    }
+
+    private func send() {
+        var budget = Self.turnLimit
+        let stream = connection.stream
+        while !isBroken, stream.canWrite {
+            if unsent.isEmpty {
+                unsent = 0..<output.withUnsafeMutableBytes { session.write(into: $0) }
+                guard !unsent.isEmpty else { break }
+            }
+            guard budget > 0 else { return connection.queueTurn() }
+            let result = output.withUnsafeBytes { stream.write(UnsafeRawBufferPointer(rebasing: $0[unsent])) }
+            switch result {
+            case .bytes(let count):
+                budget -= count
+                unsent = (unsent.lowerBound + count)..<unsent.upperBound
+            case .wouldBlock: return
+            case .end: fail(Fault(.connectionLost, "the server closed the connection"))
+            case .failed(let fault): fail(fault)
+            }
+        }
+        if session.failure != nil { isBroken = true }
+    }
+
+    /// Ends the streams because sending has failed. First, the bytes that the server has already sent are read.
+    private func fail(_ fault: Fault) {
+        connection.expectBytes()
+        if !engine.loop.isCallersTurn { receive() }
+        session.fail(fault)
+        isBroken = true
+    }
+}
+
+/// The stream of one exchange. It holds the events that the exchange hasn't received yet.
+final class HTTP2Stream: HTTP2StreamHandler {
+    private enum Event {
+        case informational(ResponseHead)
+        case head(ResponseHead)
+        case end
+        case failure(HTTP2StreamFailure)
+    }
+
+    /// Nil after the exchange has ended or left the connection.
+    @exclusivity(unchecked) var exchange: HTTPExchange?
+    private unowned let connection: HTTP2Connection
+    @exclusivity(unchecked) var id: Int32?
+    /// Whether the stream is in its connection's list of changed streams.
+    @exclusivity(unchecked) var isChanged = false
+    @exclusivity(unchecked) private var heads: [Event] = []
+    @exclusivity(unchecked) private var body: [UInt8] = []
+    /// The number of bytes at the beginning of ``body`` that the exchange has consumed.
+    @exclusivity(unchecked) private var consumedCount = 0
+    @exclusivity(unchecked) private var ending: Event?
+    @exclusivity(unchecked) private(set) var trailers = HTTPFields()
+    /// The number of bytes of the response's body that have arrived.
+    @exclusivity(unchecked) private(set) var bodyByteCount: Int64 = 0
+
+    init(_ exchange: HTTPExchange, of connection: HTTP2Connection) {
+        (self.exchange, self.connection) = (exchange, connection)
+    }
+
+    var hasEvents: Bool { !heads.isEmpty || consumedCount < body.count || ending != nil }
+
+    /// Delivers events to the exchange until it can't receive more.
+    func deliver(to exchange: HTTPExchange) throws(Fault) {
+        while exchange.canReceive, !heads.isEmpty {
+            switch heads.removeFirst() {
+            case .informational(let head): exchange.receiveInformational(head)
+            case .head(let head): try exchange.receive(head)
+            case .end, .failure: break
+            }
+        }
+        guard heads.isEmpty else { return }
+        if consumedCount < body.count || exchange.hasMoreToDecode {
+            let bytes = body
+            let start = consumedCount
+            let count = try bytes.withUnsafeBytes { bytes in
+                Result { () throws(Fault) in
+                    try exchange.receiveBody(UnsafeRawBufferPointer(rebasing: bytes[start...]))
+                }
+            }.get()
+            note(consumed: count)
+        }
+        guard consumedCount == body.count, !exchange.hasMoreToDecode, exchange.canReceive, let ending else { return }
+        self.ending = nil
+        switch ending {
+        case .end: try exchange.endResponse()
+        case .failure(let failure): try exchange.receive(failure)
+        case .informational, .head: break
+        }
+    }
+
+    private func note(consumed count: Int) {
+        consumedCount += count
+        connection.consume(count, of: self)
+        if consumedCount == body.count {
+            body.removeAll(keepingCapacity: true)
+            consumedCount = 0
+        }
+    }
+
+    private func noteChange() {
+        if exchange != nil { connection.change(self) }
+    }
+
+    // MARK: Events
+
+    func streamDidReceiveInformational(_ head: ResponseHead) {
+        heads.append(.informational(head))
+        noteChange()
+    }
+
+    func streamDidReceiveHead(_ head: ResponseHead) {
+        exchange?.noteResponseStart()
+        heads.append(.head(head))
+        noteChange()
+    }
+
+    func streamDidReceiveBody(_ bytes: UnsafeRawBufferPointer) {
+        bodyByteCount += Int64(bytes.count)
+        body += bytes
+        noteChange()
+    }
+
+    func streamDidReceiveTrailers(_ trailers: HTTPFields) { self.trailers = trailers }
+
+    func streamDidEnd() {
+        (id, ending) = (nil, .end)
+        noteChange()
+    }
+
+    func streamDidFail(_ failure: HTTP2StreamFailure) {
+        (id, ending) = (nil, .failure(failure))
+        noteChange()
+    }
+
+    func readBody(into buffer: UnsafeMutableRawBufferPointer) throws(Fault) -> HTTP2BodyPart {
+        guard let exchange else { return .wait }
+        return try exchange.readBody(into: buffer)
+    }
+}
