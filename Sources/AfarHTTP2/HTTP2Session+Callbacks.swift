@@ -31,6 +31,8 @@ extension HTTP2Session {
         nghttp2_option_set_no_auto_window_update(option, 1)
         // Values with white space around them are common and harmless. They are trimmed.
         nghttp2_option_set_no_rfc9113_leading_and_trailing_ws_validation(option, 1)
+        // `FrameGuard` limits the size of header blocks.
+        afar_set_maximum_continuations(option, configuration.maximumHeaderBlockSize / 16_384 + 8)
         nghttp2_option_set_max_send_header_block_length(option, RequestFields.maximumSize)
         nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks) { _, _, context in
             HTTP2Session.result(HTTP2Session.of(context)) { $0.block = HeaderBlock() }

@@ -25,6 +25,9 @@ package final class HTTP2Session {
         /// The maximum number of informational (1xx) responses to a request.
         package var maximumInformationalResponses = 20
 
+        /// The maximum size of a compressed header block, in bytes.
+        var maximumHeaderBlockSize: Int { min(max(maximumHeadSize, 0), 1 << 30) + 16_384 }
+
         package init() {}
 
         package init(_ options: ExchangeOptions) {
@@ -78,7 +81,7 @@ package final class HTTP2Session {
     /// Creates a connection. The client's preface is ready to be written.
     package init(_ configuration: Configuration = Configuration()) throws(Fault) {
         self.configuration = configuration
-        frameGuard = FrameGuard(maximumHeaderBlockSize: max(configuration.maximumHeadSize, 0) + 16_384)
+        frameGuard = FrameGuard(maximumHeaderBlockSize: configuration.maximumHeaderBlockSize)
         session = makeSession()
         guard let session else { throw Fault(.outOfResources, "an HTTP/2 session can't be created") }
         let settings = [
@@ -313,7 +316,7 @@ package final class HTTP2Session {
         let hasError =
             count < 0 || goAway == nil && !hasSentGoAway && nghttp2_session_check_request_allowed(session) == 0
         guard hasError, nextStreamIDExists || count < 0 else { return }
-        let fault = count < 0 ? Fault.malformed(Self.description(of: Int32(count))) : nil
+        let fault = count < 0 ? Self.fault(of: Int32(count)) : nil
         terminate(count < 0 ? NGHTTP2_ENHANCE_YOUR_CALM : nil, fault)
         throw failure ?? Fault(.connectionLost, "the HTTP/2 connection failed")
     }
@@ -329,7 +332,7 @@ package final class HTTP2Session {
         let count = nghttp2_session_mem_send(session, &data)
         isRunning = false
         unsent = UnsafeBufferPointer(start: data, count: max(count, 0))[...]
-        if count < 0, sentError == nil { sentError = .malformed(Self.description(of: Int32(count))) }
+        if count < 0, sentError == nil { sentError = Self.fault(of: Int32(count)) }
         if count < 0 { terminate() }
         return count > 0
     }
@@ -446,8 +449,11 @@ extension HTTP2Session {
         fields.withLines { nghttp2_submit_trailer(session, id, $0, $1) } == 0
     }
 
-    static func description(of error: Int32) -> String {
-        "HTTP/2 connection error: \(nghttp2_strerror(error).map { String(cString: $0) } ?? "\(error)")"
+    static func fault(of error: Int32) -> Fault {
+        let text = nghttp2_strerror(error).map { String(cString: $0) } ?? "\(error)"
+        return Fault(
+            error == NGHTTP2_ERR_NOMEM.rawValue ? .outOfResources : .malformedResponse,
+            "HTTP/2 connection error: \(text)")
     }
 
     static func name(of code: UInt32) -> String {
@@ -456,6 +462,6 @@ extension HTTP2Session {
     }
 
     private func check(_ result: Int32) throws(Fault) {
-        guard result >= 0 else { throw Fault(.outOfResources, Self.description(of: result)) }
+        guard result >= 0 else { throw Self.fault(of: result) }
     }
 }

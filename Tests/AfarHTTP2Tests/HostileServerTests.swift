@@ -477,6 +477,24 @@ struct HostileServerTests {
         #expect(recorder.body.count == 40_000)
     }
 
+    /// Heads up to the limit are accepted, although they need many frames.
+    @Test func largeHead() throws {
+        let (client, recorder) = (try session(), Recorder())
+        _ = try client.get(recorder)
+        _ = client.output()
+        let block = Frames.block(
+            [(":status", "200")] + (0..<60).map { ("a\($0)", String(repeating: "b", count: 4_000)) })
+        try client.receive(Frames.frame(1, flags: 1, 1, Array(block.prefix(16_384))))
+        var rest = block.dropFirst(16_384)
+        while !rest.isEmpty {
+            let part = rest.prefix(16_384)
+            rest = rest.dropFirst(part.count)
+            try client.receive(Frames.frame(9, flags: rest.isEmpty ? 4 : 0, 1, Array(part)))
+        }
+        #expect(recorder.head?.fields.count == 60)
+        #expect(recorder.isComplete)
+    }
+
     @Test func continuationFlood() throws {
         let (client, recorder) = (try session(), Recorder())
         _ = try client.get(recorder)
