@@ -70,7 +70,7 @@ package final class HTTP2Session {
     private var hasSentGoAway = false
     private var pingCount: UInt64 = 0
 
-    /// The error that ended the connection. No handler is called after it is set.
+    /// The error that ended the connection and all streams.
     package private(set) var failure: Fault?
     package internal(set) var goAway: GoAway?
     /// Whether the server's settings have arrived. Until then, its limits are assumed.
