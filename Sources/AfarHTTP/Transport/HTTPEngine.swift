@@ -285,7 +285,11 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
     private func releaseConnection(of exchange: HTTPExchange) {
         guard let connection = exchange.connection else { return }
         exchange.connection = nil
-        if let http2 = connection.http2 { return http2.remove(exchange) }
+        if let http2 = connection.http2 {
+            // The connection may be dead.
+            if exchange.state.fault?.code == .timedOut { stopSharing(connection) }
+            return http2.remove(exchange)
+        }
         connection.exchange = nil
         let isReusable =
             !connection.isClosed && !connection.hasHungUp && !connection.hasPendingWrite && connection.isCounted
@@ -381,7 +385,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         guard !connection.isClosed, let http2 = connection.http2 else { return }
         if http2.isIdle {
             if http2.isDraining { idleConnectionEnded(connection) }
-        } else if http2.isDraining || connection.generation != generation {
+        } else if http2.isDraining || !connection.isCounted || connection.generation != generation {
             stopSharing(connection)
             if http2.isBroken || http2.exchangeCount == 0 { connection.close() }
         } else if http2.exchangeCount > 0 {
