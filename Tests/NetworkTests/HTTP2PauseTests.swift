@@ -7,8 +7,8 @@ import Foundation
 import TestServers
 import Testing
 
-/// HTTP/2 servers that pause between frames, so that libcurl processes one frame at a time.
-@Suite(.timeLimit(.minutes(2))) struct HTTP2PauseTests {
+/// HTTP/2 servers that pause between frames, so that the client processes one frame at a time.
+@Suite(.timeLimit(.minutes(2)), OverEachTransport()) struct HTTP2PauseTests {
     /// The version of libcurl, in the format of `version_num`: 7.88.1 is 0x07_58_01.
     static let version = curl_version_info(CURLversion(CURLVERSION_LAST.rawValue - 1))?.pointee.version_num ?? 0
     private static let pause = RawServer.Step.wait(0.03)
@@ -26,20 +26,20 @@ import Testing
         configuration.certificateBundle = certificates.authority
         configuration.httpVersion = isSecure ? .http2 : .http2PriorKnowledge
         configuration.timeoutIntervalForRequest = timeout
-        return Session(configuration: configuration)
+        return TestedTransport.session(configuration)
     }
 
     private func response(_ session: Session, _ url: URL) async -> DataResponse<Data, AFError> {
         await session.request(url).serializingData(emptyResponseCodes: [200]).response
     }
 
-    /// Runs code that is expected to fail if the version of libcurl is below `fixed`.
+    /// Runs code that is expected to fail over libcurl if its version is below `fixed`.
     private func withFault(_ reason: Comment, below fixed: UInt32 = .max, _ body: () async throws -> Void) async throws
     {
         try await withKnownIssue(reason, isIntermittent: true) {
             try await body()
         } when: {
-            Self.version < fixed
+            TestedTransport.current == .curl && Self.version < fixed
         }
     }
 
@@ -102,7 +102,7 @@ import Testing
         configuration.certificateBundle = certificates.authority
         configuration.httpVersion = .http2
         configuration.decompressionLimit = nil
-        let session = Session(configuration: configuration)
+        let session = TestedTransport.session(configuration)
         let request = session.download(relay.url, to: { _, _ in (URL(filePath: "/dev/null"), []) })
         if isCancelled {
             request.onHTTPResponse { [unowned request] _ in request.cancel() }
@@ -223,9 +223,12 @@ import Testing
         configuration.certificateBundle = certificates.authority
         configuration.httpVersion = .http2
         configuration.timeoutIntervalForRequest = 2
-        var settings = CurlTransport.Configuration(configuration)
+        var settings = ConnectionConfiguration(configuration)
         settings.maximumThreads = 1
-        let transport = CurlTransport(configuration: settings)
+        let curl = CurlTransport(configuration: settings)
+        let http = HTTPTransport(configuration: settings)
+        let usesCurl = TestedTransport.current == .curl
+        let transport: any Transport = usesCurl ? curl : http
         let session = Session(configuration: configuration, transport: transport)
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<4 {
@@ -234,7 +237,7 @@ import Testing
                 }
             }
         }
-        let seconds = try await withTaskExecutorPreference(transport.taskExecutor) { Self.threadTime() }
+        let seconds = try await withTaskExecutorPreference(usesCurl ? curl.taskExecutor : http.taskExecutor) { Self.threadTime() }
         #expect(seconds < 0.5)
     }
 
