@@ -26,7 +26,7 @@ extension Session {
     public static let `default` = Session()
 
     /// Creates a session with this platform's transport. On Apple platforms, that is `URLSessionTransport`. On Linux, it is
-    /// `HTTPTransport`, with `CurlTransport` for HTTP/2, HTTP/3, Negotiate and NTLM.
+    /// `HTTPTransport`, with `CurlTransport` for HTTP/3, Negotiate and NTLM.
     ///
     /// - Parameters:
     ///   - configuration: The session's timeouts, limits, default headers and connections per host.

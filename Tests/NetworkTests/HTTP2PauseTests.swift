@@ -237,7 +237,9 @@ import Testing
                 }
             }
         }
-        let seconds = try await withTaskExecutorPreference(usesCurl ? curl.taskExecutor : http.taskExecutor) { Self.threadTime() }
+        let seconds = try await withTaskExecutorPreference(usesCurl ? curl.taskExecutor : http.taskExecutor) {
+            Self.threadTime()
+        }
         #expect(seconds < 0.5)
     }
 

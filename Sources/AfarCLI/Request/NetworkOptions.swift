@@ -118,7 +118,7 @@ enum HTTPVersionChoice: String, CaseIterable, ExpressibleByArgument {
 /// The values of `--transport`.
 enum TransportChoice: String, CaseIterable, ExpressibleByArgument {
     #if canImport(AfarCurl)
-        /// Afar's own engine, and libcurl for HTTP/2, HTTP/3, Negotiate and NTLM.
+        /// Afar's own engine, and libcurl for HTTP/3, Negotiate and NTLM.
         case afar
         case curl
     #endif

@@ -312,7 +312,11 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         connection.isReused = !isFresh || waiter == nil
         if let waiter {
             begin(waiter, on: connection)
-            if connection.http2 == nil { admit(pool.lastConnecting(to: connection.key)) } else { beginWaiters(on: connection) }
+            if connection.http2 == nil {
+                admit(pool.lastConnecting(to: connection.key))
+            } else {
+                beginWaiters(on: connection)
+            }
         } else {
             connection.http2?.isIdle = true
             connection.becomeIdle()

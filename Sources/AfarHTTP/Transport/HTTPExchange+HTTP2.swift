@@ -26,7 +26,8 @@ extension HTTPExchange {
 
     /// Reads the next part of the request's body.
     func readBody(into buffer: UnsafeMutableRawBufferPointer) throws(Fault) -> HTTP2BodyPart {
-        guard state.fault == nil, !state.isSuspended, !state.needsNoMoreBody, !waitsForContinue, let feed = try makeFeed()
+        guard state.fault == nil, !state.isSuspended, !state.needsNoMoreBody, !waitsForContinue,
+            let feed = try makeFeed()
         else { return .wait }
         guard case .bytes(let count) = try feed.read(into: buffer) else {
             waitForBody()

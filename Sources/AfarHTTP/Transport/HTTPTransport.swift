@@ -3,7 +3,8 @@ public import AfarTransport
 import Foundation
 import HTTPTypes
 
-/// A transport with Afar's own HTTP/1.1 engine (RFC 9112) for Linux. It uses OpenSSL for TLS.
+/// A transport with Afar's own engine for HTTP/1.1 (RFC 9112) and HTTP/2 (RFC 9113) on Linux. It uses OpenSSL for TLS, and nghttp2 for
+/// the frames of HTTP/2.
 ///
 /// Connections belong to their transport. Sessions that share a transport share its connections. All methods can be called from any
 /// thread.
@@ -11,7 +12,8 @@ import HTTPTypes
 /// The server can close a reused connection before any byte of the response has arrived. An idempotent request is then sent again
 /// over a new connection (RFC 9112, section 9.3.1; RFC 9110, section 9.2.2). ``TransactionMetrics/resendCount`` counts how often this
 /// happened. Any other request is sent again only if none of its bytes were sent. Otherwise, it fails with
-/// ``TransportError/Code-swift.struct/connectionLost``.
+/// ``TransportError/Code-swift.struct/connectionLost``. Over HTTP/2, any request that the server reports as unprocessed is sent again (RFC
+/// 9113, section 8.7).
 public final class HTTPTransport: CallbackTransport {
     /// The settings for all exchanges of the transport.
     public typealias Configuration = ConnectionConfiguration

@@ -21,11 +21,12 @@ public struct ExchangeOptions: Sendable {
         case automatic
         /// HTTP/1.1 (RFC 9112).
         case http1
-        /// HTTP/2 (RFC 9113) over TLS if the server supports it (ALPN, RFC 7301). Otherwise HTTP/1.1. Requests for which the
-        /// transport's HTTP/2 isn't suitable also use HTTP/1.1.
+        /// HTTP/2 (RFC 9113) over TLS if the server supports it (ALPN, RFC 7301). Otherwise HTTP/1.1. Connections for WebSockets and
+        /// other protocols also use HTTP/1.1.
         ///
-        /// In libcurl before 8.1, HTTP/2 has bugs that Afar can't work around. For example, a truncated body without a length can
-        /// be treated as complete. The networking guide lists these bugs.
+        /// Over a `CurlTransport`, requests for which libcurl's HTTP/2 isn't suitable also use HTTP/1.1. In libcurl before 8.1, HTTP/2 has
+        /// bugs that Afar can't work around. For example, a truncated body without a length can be treated as complete. The
+        /// networking guide lists these bugs.
         case http2
         /// HTTP/2 only, even without TLS, for servers that are known to support it.
         case http2PriorKnowledge
