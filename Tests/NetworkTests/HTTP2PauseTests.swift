@@ -181,6 +181,33 @@ import Testing
         #expect(server.connectionCount == 2)
     }
 
+    private func pingingSession() -> Session {
+        var settings = ConnectionConfiguration()
+        settings.pingInterval = 0.3
+        var configuration = SessionConfiguration.default
+        configuration.httpVersion = .http2PriorKnowledge
+        return Session(configuration: configuration, transport: HTTPTransport(configuration: settings))
+    }
+
+    @Test(.onlyOverHTTP("libcurl sends no PING frames"))
+    func aConnectionThatDoesNotRespondToAPingIsLost() async throws {
+        let server = try await RawServer.start(scripts: [Self.begin + [.waitForever], Self.answer])
+        let session = pingingSession()
+        #expect(await response(session, server.url).error?.transportError?.code == .connectionLost)
+        try await server.peerClosed(0)
+        #expect(await response(session, server.url).error == nil)
+    }
+
+    @Test(.onlyOverHTTP("libcurl sends no PING frames"))
+    func aSlowResponseIsAwaitedIfTheServerRespondsToPings() async throws {
+        let pong = Self.frames(Frame(6, flags: 1, [0, 0, 0, 0, 0, 0, 0, 1]))
+        let server = try await RawServer.start(
+            Self.begin + [.wait(0.4), pong, .wait(0.4), Self.frames(.headers(Self.ok, ends: true))])
+        #expect(await response(pingingSession(), server.url).error == nil)
+        let ping = Data(Frame(6, [0, 0, 0, 0, 0, 0, 0, 1]).bytes)
+        #expect(server.received(by: 0).range(of: ping) != nil)
+    }
+
     @Test func otherStreamsOfTheConnectionContinue() async throws {
         let gate = RawServer.Gate()
         let slow =

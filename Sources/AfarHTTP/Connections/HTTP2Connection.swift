@@ -21,6 +21,11 @@ final class HTTP2Connection {
     /// The part of the output that hasn't been sent.
     @exclusivity(unchecked) private var unsent = 0..<0
     @exclusivity(unchecked) private var refillTime: UInt64 = 0
+    /// When bytes last arrived, or the first request began, in nanoseconds of ``MonotonicClock``.
+    @exclusivity(unchecked) private var lastReceipt: UInt64 = 0
+    @exclusivity(unchecked) private var awaitsPong = false
+    /// When to call ``check(at:)``. It can be earlier than necessary.
+    @exclusivity(unchecked) private(set) var nextDeadline = UInt64.max
     /// Whether the connection can't be used anymore.
     @exclusivity(unchecked) private(set) var isBroken = false
     /// The number of exchanges that use the connection.
@@ -45,6 +50,12 @@ final class HTTP2Connection {
     /// Begins sending the request of an exchange.
     func begin(_ exchange: HTTPExchange) {
         isIdle = false
+        if exchangeCount == 0 {
+            // An idle connection can have been lost without notice.
+            if connection.isReused, engine.loop.now >= deadline(after: lastReceipt) { ping() }
+            if !awaitsPong { lastReceipt = engine.loop.now }
+            nextDeadline = deadline(after: engine.loop.now)
+        }
         exchangeCount += 1
         exchange.begin(on: connection, at: engine.loop.now)
         connection.isReused = true
@@ -90,6 +101,32 @@ final class HTTP2Connection {
         guard !isBroken else { return }
         session.sendGoAway()
         send()
+    }
+
+    // MARK: Liveness
+
+    private func deadline(after time: UInt64) -> UInt64 {
+        MonotonicClock.deadline(after: engine.pingInterval, from: time)
+    }
+
+    private func ping() {
+        session.ping()
+        (awaitsPong, nextDeadline) = (true, deadline(after: engine.loop.now))
+        connection.queueTurn()
+    }
+
+    /// Sends a PING frame if nothing has arrived for a while, and ends the connection if the server hasn't responded to the last one.
+    func check(at now: UInt64) {
+        guard now >= nextDeadline, exchangeCount > 0, !isBroken else { return }
+        if awaitsPong {
+            session.fail(Fault(.connectionLost, "the server didn't respond to an HTTP/2 PING frame"))
+            isBroken = true
+            connection.queueTurn()
+        } else if now >= deadline(after: lastReceipt) {
+            ping()
+        } else {
+            nextDeadline = deadline(after: lastReceipt)
+        }
     }
 
     // MARK: Turns
@@ -139,6 +176,7 @@ final class HTTP2Connection {
             switch stream.read(into: UnsafeMutableRawBufferPointer(rebasing: engine.loop.buffer.prefix(budget))) {
             case .bytes(let count):
                 budget -= count
+                (lastReceipt, awaitsPong) = (engine.loop.now, false)
                 let bytes = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(engine.loop.buffer)[..<count])
                 do throws(Fault) { try session.receive(bytes) } catch { fail() }
             case .wouldBlock:

@@ -21,6 +21,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
 
     let loop: EventLoop<HTTPEngine>
     private let maximumIdleTime: TimeInterval
+    let pingInterval: TimeInterval
     let tls: TLSContext
     @exclusivity(unchecked) private var sessions = TLSSessions()
 
@@ -42,7 +43,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
     init(configuration: ConnectionConfiguration, tls: TLSContext) throws {
         let loop = try EventLoop<HTTPEngine>()
         self.loop = loop
-        (maximumIdleTime, self.tls) = (configuration.maximumIdleTime, tls)
+        (maximumIdleTime, pingInterval, self.tls) = (configuration.maximumIdleTime, configuration.pingInterval, tls)
         pool = ConnectionPool(
             limitPerHost: configuration.maximumConnectionsPerHost, idleLimit: configuration.maximumIdleConnections)
         resolver = Resolver(limit: configuration.maximumLookups) { loop.post(.lookedUp($0)) }
@@ -151,6 +152,8 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
                 proceed(exchange)
             }
             noteDeadline(of: exchange)
+            exchange.connection?.http2?.check(at: now)
+            noteDeadline(exchange.connection?.http2?.nextDeadline ?? .max)
         }
         for attempt in attempts {
             if attempt.check(at: now) { cancel(attempt) } else { noteDeadline(attempt.nextDeadline) }
@@ -205,6 +208,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         exchange.state.admit(at: loop.now)
         if let http2 = connection.http2 {
             http2.begin(exchange)
+            noteDeadline(http2.nextDeadline)
             return noteDeadline(of: exchange)
         }
         exchange.begin(on: connection, at: loop.now)

@@ -17,6 +17,11 @@ public struct ConnectionConfiguration: Sendable {
     ///
     /// `CurlTransport` rounds the time up to whole seconds, and closes the connection up to three seconds later.
     public var maximumIdleTime: TimeInterval = 90
+    /// How long an HTTP/2 connection with requests can receive nothing before a PING frame is sent (RFC 9113, section 6.7), in seconds.
+    /// If nothing arrives in the same time again, the connection is closed, and its requests fail with
+    /// ``TransportError/Code-swift.struct/connectionLost`` or are sent again. If the value is `.infinity`, no PING is sent. The
+    /// default is 15. `CurlTransport` ignores this setting.
+    public var pingInterval: TimeInterval = 15
     /// The number of threads that drive connections, from 1 to 64. All connections to one host belong to one thread. A thread can
     /// handle 20,000 small requests per second or more. Several threads help clients with several busy hosts.
     ///
