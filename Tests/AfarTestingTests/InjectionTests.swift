@@ -78,7 +78,7 @@ private enum App {
             transport: MockTransport { request in
                 var response = MockResponse.text(request["Cookie"] ?? "none")
                 response.fields[.setCookie] = "who=real; Path=/"
-                response.fields[.cacheControl] = "max-age=60"
+                response.fields[.cacheControl] = "max-age=3600"
                 return response
             })
         @Sendable func ask(_ path: String) async throws -> String {

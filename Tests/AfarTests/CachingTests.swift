@@ -43,7 +43,7 @@ struct CachingTests {
             [
                 .receiveHead, .send("HTTP/1.1 200 OK\r\nETag: \"1\"\r\nCache-Control: max-age=0\r\n" + body("old")),
                 .receiveHead, .hold(gate),
-                .send("HTTP/1.1 304 Not Modified\r\nETag: \"1\"\r\nCache-Control: max-age=60\r\n\r\n"), .close,
+                .send("HTTP/1.1 304 Not Modified\r\nETag: \"1\"\r\nCache-Control: max-age=3600\r\n\r\n"), .close,
             ],
             [.receiveHead, .send("HTTP/1.1 200 OK\r\n" + body("done")), .close],
             [.receiveHead, .send("HTTP/1.1 200 OK\r\n" + body("new")), .close],
@@ -77,7 +77,7 @@ struct CachingTests {
         let counter = Counter()
         server.route("/page") { _ in
             counter.next() == 1
-                ? .text("page").adding("Cache-Control", "max-age=60, stale-if-error=60")
+                ? .text("page").adding("Cache-Control", "max-age=3600, stale-if-error=3600")
                 : ServerResponse(status: 302).adding("Location", "/login")
         }
         server.route("/login") { _ in .text("login") }
@@ -94,7 +94,7 @@ struct CachingTests {
         let counter = Counter()
         server.route("/old") { _ in
             counter.next() == 2
-                ? ServerResponse(status: 304).adding("ETag", "\"1\"").adding("Cache-Control", "max-age=60")
+                ? ServerResponse(status: 304).adding("ETag", "\"1\"").adding("Cache-Control", "max-age=3600")
                 : ServerResponse(status: 301).adding("Location", "/new").adding("ETag", "\"1\"")
                     .adding("Cache-Control", "max-age=0")
         }
@@ -111,7 +111,7 @@ struct CachingTests {
 
     @Test(arguments: TransportKind.allCases)
     func aFreshResponseRequiresNoNetwork(kind: TransportKind) async throws {
-        let server = try await server(["Cache-Control": "max-age=60", "X-A": "1"])
+        let server = try await server(["Cache-Control": "max-age=3600", "X-A": "1"])
         let session = session(kind)
         let first = await session.request(server.url("/counted")).serializingString().response
         let second = await session.request(server.url("/counted#part")).serializingString().response
@@ -127,7 +127,7 @@ struct CachingTests {
     }
 
     @Test func aHitIsMarkedInTheLog() async throws {
-        let (server, entries) = (try await server(["Cache-Control": "max-age=60"]), Locked<[LoggingMonitor.Entry]>([]))
+        let (server, entries) = (try await server(["Cache-Control": "max-age=3600"]), Locked<[LoggingMonitor.Entry]>([]))
         let monitor = LoggingMonitor { entry in entries.withLock { $0.append(entry) } }
         var configuration = SessionConfiguration.default
         configuration.cacheStore = MemoryCacheStore()
@@ -142,7 +142,7 @@ struct CachingTests {
     }
 
     @Test func aSessionWithoutAStoreCachesNothing() async throws {
-        let server = try await server(["Cache-Control": "max-age=60"])
+        let server = try await server(["Cache-Control": "max-age=3600"])
         let session = TransportKind.platform.session()
         for number in 1...2 { #expect(try await text(session, server.url("/counted")) == "\(number)") }
         await server.stop()
@@ -187,7 +187,7 @@ struct CachingTests {
         server.route("/odd") { request in
             let number = counter.next()
             guard request.headers["If-None-Match"] != nil else {
-                return .text("\(number)").adding("ETag", "\"\(number)\"").adding("Cache-Control", "max-age=60")
+                return .text("\(number)").adding("ETag", "\"\(number)\"").adding("Cache-Control", "max-age=3600")
             }
             return ServerResponse(status: 304).adding("ETag", "\"other\"")
         }
@@ -246,7 +246,7 @@ struct CachingTests {
     }
 
     @Test func oneUsersResponseIsNotServedToAnother() async throws {
-        let server = try await server(["Cache-Control": "max-age=60"])
+        let server = try await server(["Cache-Control": "max-age=3600"])
         let session = session()
         for (token, number) in [("ada", "1"), ("bob", "2"), ("ada", "1")] {
             let headers: HTTPHeaders = [.authorization(bearerToken: token)]
@@ -257,7 +257,7 @@ struct CachingTests {
     }
 
     @Test func everyCredentialSeparatesUsers() async throws {
-        let server = try await server(["Cache-Control": "max-age=60"])
+        let server = try await server(["Cache-Control": "max-age=3600"])
         let session = session { $0.sensitiveHeaders = ["X-Customer"] }
         var number = 0
         for name in ["X-Api-Key", "X-Customer", "Cookie"] {
@@ -275,7 +275,7 @@ struct CachingTests {
         let server = try await TestServer.start()
         let counter = Counter()
         server.route("/tenant") { request in
-            .text("\(request.headers["Host"] ?? "") \(counter.next())").adding("Cache-Control", "public, max-age=60")
+            .text("\(request.headers["Host"] ?? "") \(counter.next())").adding("Cache-Control", "public, max-age=3600")
         }
         let session = session { $0.coalescesRequests = true }
         let url = server.url("/tenant")
@@ -290,7 +290,7 @@ struct CachingTests {
     }
 
     @Test func storedCookiesDoNotPreventCaching() async throws {
-        let server = try await server(["Cache-Control": "max-age=60", "Set-Cookie": "a=1; Path=/"])
+        let server = try await server(["Cache-Control": "max-age=3600", "Set-Cookie": "a=1; Path=/"])
         let session = session()
         for _ in 0..<2 { #expect(try await text(session, server.url("/counted")) == "1") }
         await server.stop()
@@ -300,7 +300,7 @@ struct CachingTests {
         let server = try await TestServer.start()
         let packed = try #require(Data(base64Encoded: "H4sIAAAAAAAC/8tIzcnJV8igOwkAL/r4SHgAAAA="))
         server.route("/packed") { _ in
-            .content("text/plain", packed).adding("Content-Encoding", "gzip").adding("Cache-Control", "max-age=60")
+            .content("text/plain", packed).adding("Content-Encoding", "gzip").adding("Cache-Control", "max-age=3600")
         }
         let session = session()
         for _ in 0..<2 {
@@ -314,7 +314,7 @@ struct CachingTests {
         let server = try await TestServer.start()
         let packed = try #require(Data(base64Encoded: "H4sIAAAAAAAC/8tIzcnJV8igOwkAL/r4SHgAAAA="))
         server.route("/packed") { _ in
-            .content("text/plain", packed).adding("Content-Encoding", "gzip").adding("Cache-Control", "max-age=60")
+            .content("text/plain", packed).adding("Content-Encoding", "gzip").adding("Cache-Control", "max-age=3600")
         }
         let session = session()
         let text = Data(String(repeating: "hello ", count: 20).utf8)
@@ -330,7 +330,7 @@ struct CachingTests {
     @Test(arguments: TransportKind.allCases)
     func aDownloadIsCached(kind: TransportKind) async throws {
         let server = try await TestServer.start()
-        server.route("/file") { _ in .text(String(repeating: "x", count: 100_000)).adding("Cache-Control", "max-age=60")
+        server.route("/file") { _ in .text(String(repeating: "x", count: 100_000)).adding("Cache-Control", "max-age=3600")
         }
         let session = session(kind)
         for _ in 0..<2 {
@@ -345,7 +345,7 @@ struct CachingTests {
     @Test(arguments: TransportKind.allCases)
     func aStreamIsCached(kind: TransportKind) async throws {
         let server = try await TestServer.start()
-        server.route("/file") { _ in .text(String(repeating: "x", count: 300_000)).adding("Cache-Control", "max-age=60")
+        server.route("/file") { _ in .text(String(repeating: "x", count: 300_000)).adding("Cache-Control", "max-age=3600")
         }
         let session = session(kind)
         for repetition in 1...2 {
@@ -362,7 +362,7 @@ struct CachingTests {
     }
 
     @Test func aTruncatedBodyIsNotStored() async throws {
-        let head = "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 10\r\n\r\n"
+        let head = "HTTP/1.1 200 OK\r\nCache-Control: max-age=3600\r\nContent-Length: 10\r\n\r\n"
         let server = try await RawServer.start(scripts: [
             [.receiveHead, .send(head + "half"), .close], [.receiveHead, .send(head + "0123456789")],
         ])
@@ -377,7 +377,7 @@ struct CachingTests {
     @Test func anIncompletelyReadStreamIsNotStored() async throws {
         let server = try await TestServer.start()
         server.route("/file") { _ in
-            .text(String(repeating: "x", count: 5_000_000)).adding("Cache-Control", "max-age=60")
+            .text(String(repeating: "x", count: 5_000_000)).adding("Cache-Control", "max-age=3600")
         }
         let store = MemoryCacheStore()
         let session = session(.platform, store)
@@ -393,7 +393,7 @@ struct CachingTests {
     // MARK: HEAD, other methods, redirects
 
     @Test func aHEADRequestUsesTheGETsResponse() async throws {
-        let server = try await server(["Cache-Control": "max-age=60"])
+        let server = try await server(["Cache-Control": "max-age=3600"])
         let session = session()
         #expect(try await text(session, server.url("/counted")) == "1")
         let head = await session.request(server.url("/counted"), method: .head).serializingData().response
@@ -404,7 +404,7 @@ struct CachingTests {
 
     @Test(arguments: [HTTPMethod.post, .put, .delete, .patch])
     func unsafeMethodsInvalidateResponses(method: HTTPMethod) async throws {
-        let server = try await server(["Cache-Control": "max-age=60"])
+        let server = try await server(["Cache-Control": "max-age=3600"])
         let session = session()
         #expect(try await text(session, server.url("/counted")) == "1")
         #expect(try await session.request(server.url("/counted"), method: method).serializingString().value == "2")
@@ -416,7 +416,7 @@ struct CachingTests {
     /// it, or it belongs to a background revalidation.
     @Test(
         .timeLimit(.minutes(1)),
-        arguments: ["no-cache", "max-age=0,stale-while-revalidate=60", "max-age=0,stale-if-error=60"])
+        arguments: ["no-cache", "max-age=0,stale-while-revalidate=3600", "max-age=0,stale-if-error=3600"])
     func cookiesAreStoredRegardlessOfTheCache(control: String) async throws {
         let server = try await TestServer.start()
         let counter = Counter()
@@ -436,11 +436,11 @@ struct CachingTests {
     }
 
     @Test func aResponseFromBeforeAnInvalidationIsNotStored() async throws {
-        let server = try await server(["Cache-Control": "max-age=60"])
+        let server = try await server(["Cache-Control": "max-age=3600"])
         let (changes, change) = AsyncStream<Void>.makeStream()
         server.route("/slow", methods: ["GET"]) { _ in
             for await _ in changes { break }
-            return ServerResponse.text("old").adding("Cache-Control", "max-age=60")
+            return ServerResponse.text("old").adding("Cache-Control", "max-age=3600")
         }
         server.route("/slow", methods: ["POST"]) { _ in .text("done") }
         let store = MemoryCacheStore()
@@ -460,13 +460,13 @@ struct CachingTests {
     }
 
     @Test func aNewerUncacheableResponseRemovesTheOlderOne() async throws {
-        let server = try await server(["Cache-Control": "max-age=60"])
+        let server = try await server(["Cache-Control": "max-age=3600"])
         let store = MemoryCacheStore()
         let session = session(.platform, store)
         server.route("/growing") { request in
             let isLarge = request.headers["X-Large"] != nil
             let text = isLarge ? String(repeating: "x", count: 17 * 1024 * 1024) : "small"
-            return ServerResponse.text(text).adding("Cache-Control", "max-age=60")
+            return ServerResponse.text(text).adding("Cache-Control", "max-age=3600")
         }
         let url = server.url("/growing")
         func send(_ headers: HTTPHeaders, _ handler: (any CachedResponseHandler)? = nil) async throws {
@@ -552,7 +552,7 @@ struct CachingTests {
     }
 
     @Test(.timeLimit(.minutes(1))) func identicalRequestsAreCoalesced() async throws {
-        let gate = try await Gate(["Cache-Control": "max-age=60", "Vary": "X-Other"])
+        let gate = try await Gate(["Cache-Control": "max-age=3600", "Vary": "X-Other"])
         let session = coalescing()
         let url = gate.server.url("/gated")
         let requests = (0..<20).map { _ in session.request(url).serializingString() }
@@ -569,7 +569,7 @@ struct CachingTests {
     }
 
     @Test(.timeLimit(.minutes(1))) func whenTheFirstIsCancelledTheNextIsSent() async throws {
-        let gate = try await Gate(["Cache-Control": "max-age=60"])
+        let gate = try await Gate(["Cache-Control": "max-age=3600"])
         let session = coalescing()
         let url = gate.server.url("/gated")
         let first = session.request(url)
@@ -635,7 +635,7 @@ struct CachingTests {
     }
 
     @Test(.timeLimit(.minutes(1))) func aCoalescedRequestHasItsOwnTimeout() async throws {
-        let gate = try await Gate(["Cache-Control": "max-age=60"])
+        let gate = try await Gate(["Cache-Control": "max-age=3600"])
         let store = MemoryCacheStore()
         let session = session(.platform, store) { configuration in
             configuration.coalescesRequests = true
@@ -666,7 +666,7 @@ struct CachingTests {
     }
 
     @Test func aRedirectsTargetIsStored() async throws {
-        let server = try await server(["Cache-Control": "max-age=60"])
+        let server = try await server(["Cache-Control": "max-age=3600"])
         let session = session()
         for _ in 0..<2 { #expect(try await text(session, server.url("/redirect-to?url=/counted")) == "1") }
         #expect(server.requestCount(path: "/counted") == 1)
@@ -680,7 +680,7 @@ struct CachingTests {
         let counter = Counter()
         server.route("/shaky") { _ in
             counter.next() == 1
-                ? .text("good").adding("Cache-Control", "max-age=0, stale-if-error=60") : .text("bad", status: 503)
+                ? .text("good").adding("Cache-Control", "max-age=0, stale-if-error=3600") : .text("bad", status: 503)
         }
         let session = session()
         let url = server.url("/shaky")
@@ -700,7 +700,7 @@ struct CachingTests {
             let number = counter.next()
             if number == 2 { requested.fulfill(()) }
             return .text("\(number)")
-                .adding("Cache-Control", number == 1 ? "max-age=0, stale-while-revalidate=60" : "max-age=60")
+                .adding("Cache-Control", number == 1 ? "max-age=0, stale-while-revalidate=3600" : "max-age=3600")
                 .adding("ETag", "\"\(number)\"")
         }
         let store = MemoryCacheStore()
@@ -724,7 +724,7 @@ struct CachingTests {
                 requested.withLock { _ = $0.insert(language) }
                 while requested.withLock({ $0.count }) < 2 { await Task.yield() }
             }
-            return .text(language).adding("Cache-Control", "max-age=0, stale-while-revalidate=60")
+            return .text(language).adding("Cache-Control", "max-age=0, stale-while-revalidate=3600")
                 .adding("ETag", "\"1\"").adding("Vary", "Accept-Language")
         }
         let session = session()
@@ -741,7 +741,7 @@ struct CachingTests {
     // MARK: Request options
 
     @Test func urlRequestPoliciesApply() async throws {
-        let server = try await server(["Cache-Control": "max-age=60"])
+        let server = try await server(["Cache-Control": "max-age=3600"])
         let session = session()
         func text(_ policy: URLRequest.CachePolicy) async -> DataResponse<String, AFError> {
             var request = URLRequest(url: server.url("/counted"))
@@ -762,7 +762,7 @@ struct CachingTests {
     }
 
     @Test func theConfigurationsPolicyIsTheDefault() async throws {
-        let server = try await server(["Cache-Control": "max-age=60"])
+        let server = try await server(["Cache-Control": "max-age=3600"])
         let session = session { $0.requestCachePolicy = .reloadIgnoringLocalCacheData }
         for number in 1...2 { #expect(try await text(session, server.url("/counted")) == "\(number)") }
         await server.stop()
@@ -791,7 +791,7 @@ struct CachingTests {
     // MARK: Handlers
 
     @Test func aHandlerDecidesWhatIsStored() async throws {
-        let server = try await server(["Cache-Control": "max-age=60"])
+        let server = try await server(["Cache-Control": "max-age=3600"])
         let store = MemoryCacheStore()
         let session = session(.platform, store)
         let none = session.request(server.url("/counted")).cacheResponse(using: .doNotCache)
@@ -807,7 +807,7 @@ struct CachingTests {
     }
 
     @Test func theSessionsHandlerAndMonitorsAreCalled() async throws {
-        let server = try await server(["Cache-Control": "max-age=60"])
+        let server = try await server(["Cache-Control": "max-age=3600"])
         let monitor = ClosureEventMonitor()
         let seen = Locked<[String]>([])
         let reported = Deferred<Void>()
@@ -826,7 +826,7 @@ struct CachingTests {
     }
 
     @Test func aURLCacheCanBeTheStore() async throws {
-        let server = try await server(["Cache-Control": "max-age=60"])
+        let server = try await server(["Cache-Control": "max-age=3600"])
         let cache = URLCache(memoryCapacity: 1_000_000, diskCapacity: 0, diskPath: nil)
         let foundation = URLSessionConfiguration.default
         foundation.urlCache = cache
@@ -861,7 +861,7 @@ struct CachingTests {
     }
 
     @Test func uncacheableCacheOnlyRequestsFail() async throws {
-        let server = try await server(["Cache-Control": "max-age=60"])
+        let server = try await server(["Cache-Control": "max-age=3600"])
         let url = server.url("/counted")
         var own = try URLRequest(url: url, method: .post)
         own.cachePolicy = .returnCacheDataDontLoad
@@ -891,7 +891,7 @@ struct CachingTests {
     }
 
     @Test func aHandlerCanBeSetAfterTheStart() async throws {
-        let server = try await server(["Cache-Control": "max-age=60"])
+        let server = try await server(["Cache-Control": "max-age=3600"])
         let store = MemoryCacheStore()
         let session = session(.platform, store)
         let task = session.request(server.url("/counted")).cacheResponse(using: .cache).serializingString()
@@ -907,7 +907,7 @@ struct CachingTests {
     }
 
     @Test func aHandlerDecidesAboutDownloads() async throws {
-        let server = try await server(["Cache-Control": "max-age=60"])
+        let server = try await server(["Cache-Control": "max-age=3600"])
         for (cacher, count) in [(ResponseCacher.cache, 1), (.doNotCache, 0), (.init(behavior: .modify { $1 }), 0)] {
             let store = MemoryCacheStore()
             var configuration = SessionConfiguration.default

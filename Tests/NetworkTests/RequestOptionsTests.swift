@@ -98,7 +98,7 @@ import Testing
         for answer in answers {
             let server = try await RawServer.start([
                 .receiveHead,
-                .send("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 3\r\n\r\n\(answer)"),
+                .send("HTTP/1.1 200 OK\r\nCache-Control: max-age=3600\r\nContent-Length: 3\r\n\r\n\(answer)"),
             ])
             let response = await session.request("http://named.example/").options { options in
                 options.network = .init()
