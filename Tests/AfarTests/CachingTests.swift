@@ -127,7 +127,9 @@ struct CachingTests {
     }
 
     @Test func aHitIsMarkedInTheLog() async throws {
-        let (server, entries) = (try await server(["Cache-Control": "max-age=3600"]), Locked<[LoggingMonitor.Entry]>([]))
+        let (server, entries) = (
+            try await server(["Cache-Control": "max-age=3600"]), Locked<[LoggingMonitor.Entry]>([])
+        )
         let monitor = LoggingMonitor { entry in entries.withLock { $0.append(entry) } }
         var configuration = SessionConfiguration.default
         configuration.cacheStore = MemoryCacheStore()
@@ -330,7 +332,8 @@ struct CachingTests {
     @Test(arguments: TransportKind.allCases)
     func aDownloadIsCached(kind: TransportKind) async throws {
         let server = try await TestServer.start()
-        server.route("/file") { _ in .text(String(repeating: "x", count: 100_000)).adding("Cache-Control", "max-age=3600")
+        server.route("/file") { _ in
+            .text(String(repeating: "x", count: 100_000)).adding("Cache-Control", "max-age=3600")
         }
         let session = session(kind)
         for _ in 0..<2 {
@@ -345,7 +348,8 @@ struct CachingTests {
     @Test(arguments: TransportKind.allCases)
     func aStreamIsCached(kind: TransportKind) async throws {
         let server = try await TestServer.start()
-        server.route("/file") { _ in .text(String(repeating: "x", count: 300_000)).adding("Cache-Control", "max-age=3600")
+        server.route("/file") { _ in
+            .text(String(repeating: "x", count: 300_000)).adding("Cache-Control", "max-age=3600")
         }
         let session = session(kind)
         for repetition in 1...2 {

@@ -56,12 +56,13 @@ struct ConnectionKey: Hashable {
     /// Creates the key for an exchange.
     ///
     /// - Throws: `Fault` if the port is invalid; `InvalidSetting` or `InvalidProxy` if a network setting can't be used.
-    init(_ request: HTTPRequest, _ options: ExchangeOptions, for purpose: Purpose = .requests) throws {
+    init(_ exchange: Exchange, for purpose: Purpose = .requests) throws {
         self.purpose = purpose
-        let isSecure = request.scheme == "https"
+        let isSecure = exchange.request.scheme == "https"
         security =
-            isSecure ? Security(minimumVersion: options.minimumTLSVersion, settings: options.security) : nil
-        var authority = request.authority ?? ""
+            isSecure
+            ? Security(minimumVersion: exchange.options.minimumTLSVersion, settings: exchange.options.security) : nil
+        var authority = exchange.request.authority ?? ""
         let (name, port) = try authority.withUTF8 { try Self.split($0, defaultPort: isSecure ? 443 : 80) }
         let host: String
         if name.utf8.first == UInt8(ascii: "[") {
@@ -71,12 +72,12 @@ struct ConnectionKey: Hashable {
             host = name.asciiLowercased
         }
         (self.host, self.port) = (host, port)
-        route = try options.networkBox.map {
+        route = try exchange.options.networkBox.map {
             try ConnectionRoute(
-                $0.settings, to: host, port: port, request, options, isRaw: purpose != .requests)
+                $0.settings, to: host, port: port, exchange.request, exchange.options, isRaw: purpose != .requests)
         }
         version =
-            switch options.httpVersion {
+            switch exchange.options.httpVersion {
             // A proxy that forwards requests receives HTTP/1.1.
             case _ where purpose != .requests || route?.requestProxy != nil: .http1
             case .http2 where isSecure: .negotiated

@@ -72,7 +72,7 @@ public final class HTTPTransport: CallbackTransport {
             purpose = hop.exchange.request.method == .connect ? .otherProtocol : .upgrade
         }
         do {
-            return try ConnectionKey(hop.exchange.request, hop.exchange.options, for: purpose)
+            return try ConnectionKey(hop.exchange, for: purpose)
         } catch let fault as Fault {
             throw hop.failure(fault)
         } catch {

@@ -41,26 +41,17 @@ package struct TransferState {
     /// The number of bytes sent and received since the idle timer started.
     private var activeBytes: Int64 = 0
 
-    /// Creates the state of a queued transfer.
-    ///
-    /// - Parameters:
-    ///   - options: The timeouts and the minimum transfer rate.
-    ///   - totalTimeout: The time left for the transfer, in seconds. It replaces the timeout of the options.
-    ///   - isStreamed: Whether the body is streamed to a reader. The minimum transfer rate doesn't apply to a streamed body.
-    ///   - now: The current time.
-    package init(options: ExchangeOptions, totalTimeout: TimeInterval, isStreamed: Bool, now: UInt64) {
-        connectTimeout = options.connectTimeout
-        idleTimeout = options.idleTimeout
-        self.totalTimeout = totalTimeout
-        totalDeadline = MonotonicClock.deadline(after: totalTimeout, from: now)
-        let bytes = options.minimumTransferRate * options.idleTimeout
-        idleBytes = bytes > 0 && !isStreamed ? Int64(min(bytes, 1e15)) : 0
-    }
-
     /// Creates the state of a queued transfer for a hop.
     package init(_ hop: Hop, now: UInt64) {
-        let isStreamed = if case .stream = hop.exchange.delivery { true } else { false }
-        self.init(options: hop.exchange.options, totalTimeout: hop.totalTimeout, isStreamed: isStreamed, now: now)
+        let exchange = hop.exchange
+        connectTimeout = exchange.options.connectTimeout
+        idleTimeout = exchange.options.idleTimeout
+        totalTimeout = hop.totalTimeout
+        totalDeadline = MonotonicClock.deadline(after: totalTimeout, from: now)
+        // The minimum transfer rate doesn't apply to a body that is streamed to a reader.
+        let isStreamed = if case .stream = exchange.delivery { true } else { false }
+        let bytes = exchange.options.minimumTransferRate * idleTimeout
+        idleBytes = bytes > 0 && !isStreamed ? Int64(min(bytes, 1e15)) : 0
     }
 
     // MARK: Progress

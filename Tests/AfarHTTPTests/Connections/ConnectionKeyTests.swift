@@ -7,8 +7,8 @@ import Testing
 
 @Suite struct ConnectionKeyTests {
     private func key(_ authority: String, scheme: String = "http") throws -> ConnectionKey {
-        try ConnectionKey(
-            HTTPRequest(method: .get, scheme: scheme, authority: authority, path: "/"), ExchangeOptions())
+        let request = HTTPRequest(method: .get, scheme: scheme, authority: authority, path: "/")
+        return try ConnectionKey(Exchange(request: request))
     }
 
     @Test func allSpellingsOfAHostAreEqual() throws {
@@ -40,9 +40,9 @@ import Testing
             "decompressionLimit", "maximumResponseHeadSize", "maximumFieldCount", "maximumInformationalResponses",
             "acceptsBodiesWithoutTLSCloseNotify",
         ]
-        let ofConnections: Set<String> = ["minimumTLSVersion", "security", "networkBox"]
+        let ofConnections: Set<String> = ["httpVersion", "minimumTLSVersion", "security", "networkBox"]
         // The transport rejects these options.
-        let refused: Set<String> = ["httpVersion", "connectionAuthentication", "protocolClasses"]
+        let refused: Set<String> = ["connectionAuthentication", "protocolClasses"]
         let options = Mirror(reflecting: ExchangeOptions()).children.compactMap(\.label)
         #expect(Set(options) == ofExchanges.union(ofConnections).union(refused))
     }
@@ -52,7 +52,7 @@ import Testing
         func key(_ change: (inout ExchangeOptions) -> Void = { _ in }) throws -> ConnectionKey {
             var options = ExchangeOptions()
             change(&options)
-            return try ConnectionKey(request, options)
+            return try ConnectionKey(Exchange(request: request, options: options))
         }
         let security = ConnectionSecurity(identity: nil, evaluation: nil)
         #expect(try key() == key())
@@ -65,13 +65,29 @@ import Testing
         #expect(try self.key("a:443") != self.key("a:443", scheme: "https"))
     }
 
+    @Test func theVersionOfHTTPDistinguishesConnections() throws {
+        func key(
+            _ version: ExchangeOptions.HTTPVersion, scheme: String = "https", _ purpose: ConnectionKey.Purpose = .requests
+        ) throws -> ConnectionKey {
+            var options = ExchangeOptions()
+            options.httpVersion = version
+            let request = HTTPRequest(method: .get, scheme: scheme, authority: "a", path: "/")
+            return try ConnectionKey(Exchange(request: request, options: options), for: purpose)
+        }
+        #expect(try key(.automatic) == key(.http1))
+        #expect(try key(.http2) != key(.http1))
+        #expect(try key(.http2) != key(.http2PriorKnowledge))
+        #expect(try key(.http2, scheme: "http") == key(.http1, scheme: "http"))
+        #expect(try key(.http2, .upgrade) == key(.http1, .upgrade))
+    }
+
     @Test func settingsForOtherHostsDoNotDistinguishConnections() throws {
         let request = HTTPRequest(method: .get, scheme: "http", authority: "a", path: "/")
         func key(_ change: (inout NetworkSettings) throws -> Void) throws -> ConnectionKey {
             var options = ExchangeOptions()
             options.network.addressFamily = .ipv4
             try change(&options.network)
-            return try ConnectionKey(request, options)
+            return try ConnectionKey(Exchange(request: request, options: options))
         }
         let proxy = try Proxy("http://proxy:1")
         #expect(try key { $0.connectTo = ["b:80": "c:80"] } == key { _ in })

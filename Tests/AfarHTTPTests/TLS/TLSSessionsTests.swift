@@ -59,8 +59,8 @@ import Testing
     private func key(_ host: String, _ security: ConnectionSecurity? = nil) throws -> ConnectionKey {
         var options = ExchangeOptions()
         options.security = security
-        return try ConnectionKey(
-            HTTPRequest(method: .get, scheme: "https", authority: host, path: "/"), options)
+        let request = HTTPRequest(method: .get, scheme: "https", authority: host, path: "/")
+        return try ConnectionKey(Exchange(request: request, options: options))
     }
 
     /// Takes the sessions of a key until none is left or one is returned twice.

@@ -1,3 +1,4 @@
+import HTTPTypes
 import Testing
 
 @testable import AfarTransport
@@ -13,7 +14,10 @@ struct TransferStateTests {
         options.minimumTransferRate = rate
         options.idleTimeout = idle
         options.totalTimeout = total
-        return TransferState(options: options, totalTimeout: options.totalTimeout, isStreamed: isStreamed, now: 0)
+        let exchange = Exchange(
+            request: HTTPRequest(method: .get, scheme: nil, authority: nil, path: nil),
+            delivery: isStreamed ? .stream(highWaterMark: 1) : .collect(), options: options)
+        return TransferState(Hop(exchange), now: 0)
     }
 
     private func connected(
