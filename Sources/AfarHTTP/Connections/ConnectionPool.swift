@@ -152,6 +152,11 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
         return host.waiting.take { waiter == nil || $0.waiter === waiter }?.waiter
     }
 
+    func waiters(_ key: Key) -> [Waiter] {
+        guard let host = hosts[key] else { return [] }
+        return (0..<host.waiting.count).compactMap { host.waiting[$0]?.waiter }
+    }
+
     func firstWaiter(_ key: Key) -> Waiter? { hosts[key]?.waiting[0]?.waiter }
 
     /// Records that an attempt to open a connection was canceled, because no request needs it.

@@ -70,9 +70,12 @@ final class HTTP2Connection {
     /// Continues an exchange after an event for which it waited.
     func proceed(_ exchange: HTTPExchange) {
         guard let stream = exchange.sending.http2 else { return }
-        if let id = stream.id { session.resumeBody(of: id) }
+        resumeBody(of: stream)
         change(stream)
     }
+
+    /// Continues to read the body of a request.
+    func resumeBody(of stream: HTTP2Stream) { if let id = stream.id { session.resumeBody(of: id) } }
 
     /// Removes an exchange that has ended or is sent again. If its stream is open, the stream is reset.
     func remove(_ exchange: HTTPExchange) {
@@ -148,7 +151,7 @@ final class HTTP2Connection {
     /// Delivers the events of streams to their exchanges.
     private func continueStreams() {
         guard !engine.loop.isCallersTurn else {
-            if changed.contains(where: \.hasEvents) { connection.queueTurn() }
+            if changed.contains(where: { $0.hasEvents || $0.exchange?.state.fault != nil }) { connection.queueTurn() }
             return
         }
         let streams = changed
@@ -266,6 +269,8 @@ final class HTTP2Stream: HTTP2StreamHandler {
             case .head(let head): try exchange.receive(head)
             case .end, .failure: break
             }
+            // The body can have waited for this head.
+            connection.resumeBody(of: self)
         }
         guard heads.isEmpty else { return }
         if consumedCount < body.count || exchange.hasMoreToDecode {
@@ -290,8 +295,9 @@ final class HTTP2Stream: HTTP2StreamHandler {
     private func note(consumed count: Int) {
         consumedCount += count
         connection.consume(count, of: self)
-        if consumedCount == body.count {
-            body.removeAll(keepingCapacity: true)
+        // At most as many bytes are moved as were consumed.
+        if consumedCount * 2 >= body.count {
+            body.removeFirst(consumedCount)
             consumedCount = 0
         }
     }

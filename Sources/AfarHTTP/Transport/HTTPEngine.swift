@@ -198,9 +198,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
 
     /// Closes an idle connection if a request needs a new one and the limit is reached.
     private func makeRoom(_ key: ConnectionKey) {
-        guard let idle = pool.makeRoom(key) else { return }
-        idle.close()
-        openNext(key)
+        if let idle = pool.makeRoom(key) { closeIdle(idle) }
     }
 
     private func begin(_ exchange: HTTPExchange, on connection: HTTPConnection) {
@@ -383,8 +381,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
 
     /// Sends no further requests over a connection. The connection is closed after its exchanges.
     private func stopSharing(_ connection: HTTPConnection) {
-        guard shared[connection.key] === connection else { return }
-        shared[connection.key] = nil
+        if shared[connection.key] === connection { shared[connection.key] = nil }
         stopCounting(connection)
     }
 
@@ -395,7 +392,8 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
             if http2.isDraining { idleConnectionEnded(connection) }
         } else if http2.isDraining || !connection.isCounted || connection.generation != generation {
             stopSharing(connection)
-            if http2.isBroken || http2.exchangeCount == 0 { connection.close() }
+            // The exchanges of a broken connection can still have events to receive.
+            if http2.exchangeCount == 0 { connection.close() }
         } else if http2.exchangeCount > 0 {
             beginWaiters(on: connection)
         } else {
@@ -409,6 +407,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         switch key.version {
         case .http1: return
         case .negotiated where connection.tls?.applicationProtocol != "h2":
+            if isShared(key) { requeueWaiters(key) }
             _ = hostsWithHTTP1.set((), cost: 1, for: key.origin)
             if hostsWithHTTP1.count > Self.maximumRememberedHosts { _ = hostsWithHTTP1.removeLeast() }
             pool.stopSharing(key)
@@ -418,6 +417,8 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         case .negotiated, .http2: break
         }
         connection.http2 = try HTTP2Connection(over: connection, engine: self, options)
+        hostsWithHTTP1.remove(key.origin)
+        requeueWaiters(key)
         shared[key] = connection
     }
 
@@ -449,7 +450,15 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         noteDeadline(of: waiter)
     }
 
+    /// Stops the connect timers of the waiters for a shared connection, which has been opened. They now wait for a stream, or for another
+    /// connection.
+    private func requeueWaiters(_ key: ConnectionKey) {
+        for waiter in pool.waiters(key) { waiter.state.requeue() }
+    }
+
     private func startAttempt(for exchange: HTTPExchange) {
+        let isShared = isShared(exchange.key)
+        for waiter in isShared ? pool.waiters(exchange.key) : [] { admit(waiter) }
         admit(pool.lastConnecting(to: exchange.key))
         let timeout = exchange.hop.exchange.options.connectTimeout
         let deadline = MonotonicClock.deadline(after: timeout, from: loop.now)

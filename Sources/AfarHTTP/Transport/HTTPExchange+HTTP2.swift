@@ -11,7 +11,8 @@ extension HTTPExchange {
     /// Opens the stream. Returns its identifier.
     func submit(to session: HTTP2Session, _ stream: HTTP2Stream) throws(Fault) -> Int32 {
         if let fault = state.fault { throw fault }
-        let exchange = hop.exchange
+        let isRefused = hop.exchange.expects100Continue && !sendsExpectation
+        let exchange = isRefused ? hop.exchange.withoutExpectation : hop.exchange
         let feed = try makeFeed()
         let length = feed.map(\.length) ?? 0
         let framing: RequestHead.BodyFraming =

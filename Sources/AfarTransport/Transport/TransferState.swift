@@ -62,6 +62,11 @@ package struct TransferState {
         connectDeadline = MonotonicClock.deadline(after: connectTimeout, from: now)
     }
 
+    /// Stops the connect timer, because the transfer waits in the queue again.
+    package mutating func requeue() {
+        if phase == .connecting { (phase, connectDeadline) = (.queued, .max) }
+    }
+
     /// Returns false if the transfer isn't connecting.
     package mutating func connect(at now: UInt64) -> Bool {
         guard phase == .connecting else { return false }

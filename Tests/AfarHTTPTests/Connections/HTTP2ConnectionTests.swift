@@ -1,0 +1,318 @@
+import AfarTransport
+import Foundation
+import HTTPTypes
+import Synchronization
+import Testing
+
+@testable import AfarHTTP
+
+/// Exchanges over HTTP/2 connections, with a server that responds to single frames.
+@Suite(.timeLimit(.minutes(1))) struct HTTP2ConnectionTests {
+    private typealias Frame = FrameServer.Frame
+
+    private static let ok: [UInt8] = [0x88]
+
+    private func exchange(
+        _ server: FrameServer, _ path: String = "/", body: RequestBody = .none,
+        delivery: ResponseDelivery = .collect(limit: nil), _ change: (inout Exchange) -> Void = { _ in }
+    ) -> Exchange {
+        var options = ExchangeOptions()
+        options.httpVersion = .http2PriorKnowledge
+        options.idleTimeout = 5
+        let request = HTTPRequest(
+            method: body.isNone ? .get : .post, scheme: "http", authority: "127.0.0.1:\(server.port)", path: path)
+        var exchange = Exchange(request: request, body: body, delivery: delivery, options: options)
+        change(&exchange)
+        return exchange
+    }
+
+    private func text(_ response: TransportResponse) -> String? {
+        guard case .data(let data) = response.body else { return nil }
+        return String(decoding: data, as: UTF8.self)
+    }
+
+    /// Sends a request, so that the next one finds an idle connection.
+    private func warmUp(_ transport: HTTPTransport, _ server: FrameServer) async throws {
+        _ = try await transport.send(exchange(server))
+        while await transport.connectionStatistics?.hosts.map(\.idle) != [1] { await Task.yield() }
+    }
+
+    // MARK: The end of the connection
+
+    @Test func aSlowReaderReceivesItsBodyAfterTheConnectionHasEnded() async throws {
+        let server = try FrameServer { connection, frame in
+            guard frame.type == 1 else { return }
+            connection.send(.headers(Self.ok, frame.stream), Frame(0, stream: frame.stream, [65]))
+        }
+        let transport = HTTPTransport()
+        let response = try await transport.send(exchange(server, delivery: .stream(highWaterMark: 1)))
+        guard case .stream(let body) = response.body else {
+            Issue.record("no stream")
+            return
+        }
+        server.connections[0].send(Frame(0, stream: 1, [66]))
+        server.connections[0].send(Frame(0, flags: 1, stream: 1, [67]))
+        server.connections[0].close()
+        while await transport.connectionStatistics?.hosts.isEmpty == false { await Task.yield() }
+        var text = ""
+        for try await chunk in body { text += String(decoding: chunk, as: UTF8.self) }
+        #expect(text == "ABC")
+    }
+
+    @Test func aSuspendedExchangeReceivesItsResponseAfterTheConnectionHasEnded() async throws {
+        let server = try FrameServer { _, _ in }
+        let transport = HTTPTransport()
+        let exchange = exchange(server)
+        async let response = transport.send(exchange)
+        try await server.wait { $0.first?.frames.contains { $0.type == 1 } == true }
+        exchange.control.suspend()
+        // The answer means that the suspension has arrived.
+        _ = await transport.connectionStatistics
+        server.connections[0].send(.headers(Self.ok, 1), Frame(0, flags: 1, stream: 1, Array("AB".utf8)))
+        server.connections[0].close()
+        while await transport.connectionStatistics?.hosts.isEmpty == false { await Task.yield() }
+        exchange.control.resume()
+        #expect(text(try await response) == "AB")
+    }
+
+    // MARK: The calling thread
+
+    @Test func anInvalidRequestFailsOverAnIdleConnection() async throws {
+        let server = try FrameServer { connection, frame in connection.respond(to: frame) }
+        let transport = HTTPTransport()
+        for _ in 0..<10 {
+            try await warmUp(transport, server)
+            let exchange = exchange(server) {
+                $0.request.headerFields[.userAgent] = String(repeating: "a", count: 1 << 20)
+                $0.options.idleTimeout = 600
+            }
+            let error = await #expect(throws: TransportError.self) { try await transport.send(exchange) }
+            #expect(error?.code == .invalidUse)
+        }
+    }
+
+    @Test func aRequestIsSentAgainIfItsIdleConnectionWasClosed() async throws {
+        let server = try FrameServer { connection, frame in connection.respond(to: frame) }
+        let transport = HTTPTransport()
+        for _ in 0..<200 {
+            try await warmUp(transport, server)
+            server.connections.last?.reset()
+            let response = try await transport.send(exchange(server))
+            #expect(response.head.status == 200)
+        }
+    }
+
+    // MARK: Expectations
+
+    @Test(arguments: [100, 200]) func theBodyIsSentAfterThisStatus(_ status: Int) async throws {
+        let server = try FrameServer { connection, frame in
+            if frame.type == 1 {
+                connection.send(
+                    .headers(status == 100 ? FrameServer.field(":status", "100") : Self.ok, frame.stream))
+            } else if frame.type == 0, frame.flags & 1 != 0 {
+                if status == 100 { connection.send(.headers(Self.ok, frame.stream)) }
+                connection.send(Frame(0, flags: 1, stream: frame.stream, frame.payload))
+            }
+        }
+        let exchange = exchange(server, body: .data(Data("body".utf8))) {
+            $0.request.headerFields[.expect] = "100-continue"
+        }
+        #expect(text(try await HTTPTransport().send(exchange)) == "body")
+    }
+
+    @Test func aRefusedRequestIsSentAgainWithoutTheExpectation() async throws {
+        let server = try FrameServer { connection, frame in
+            guard frame.type == 1 else { return }
+            let refusal = FrameServer.field(":status", "417")
+            connection.send(.headers(frame.stream == 1 ? refusal : Self.ok, frame.stream, ends: true))
+        }
+        let (transport, body) = (HTTPTransport(), RequestBody.data(Data("body".utf8)))
+        let expecting = exchange(server, body: body) { $0.request.headerFields[.expect] = "100-continue" }
+        #expect(try await transport.send(expecting).head.status == 200)
+        _ = try await transport.send(exchange(server, body: body))
+        let requests = server.connections[0].frames.filter { $0.type == 1 }.map(\.payload)
+        // All fields of these requests are in the compression context of the first request, so equal fields have equal bytes.
+        #expect(requests.count == 3 && requests.last == requests.dropFirst().first)
+    }
+
+    // MARK: Waiting
+
+    /// The first 100 requests are sent before the server's limit arrives.
+    @Test func theConnectTimerStopsWhileRequestsWaitForAStream() async throws {
+        let server = try FrameServer(settings: [0, 3, 0, 0, 0, 1]) { connection, frame in
+            if frame.stream > 199 { return connection.respond(to: frame) }
+            DispatchQueue.global().asyncAfter(deadline: .now() + 1) { connection.respond(to: frame) }
+        }
+        var configuration = ConnectionConfiguration()
+        configuration.maximumThreads = 1
+        let transport = HTTPTransport(configuration: configuration)
+        // All requests arrive before the connection is open, because the executor's thread opens it.
+        try await withTaskExecutorPreference(try transport.taskExecutor) {
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<120 {
+                    let exchange = exchange(server) { $0.options.connectTimeout = 0.5 }
+                    group.addTask { try await transport.send(exchange).head.status }
+                }
+                for try await status in group { #expect(status == 200) }
+            }
+        }
+        #expect(server.connections.count == 1)
+    }
+}
+
+/// A server that calls a closure with each frame that it receives.
+final class FrameServer: Sendable {
+    struct Frame: Sendable {
+        var type: UInt8
+        var flags: UInt8 = 0
+        var stream: UInt32 = 0
+        var payload: [UInt8] = []
+
+        init(_ type: UInt8, flags: UInt8 = 0, stream: UInt32 = 0, _ payload: [UInt8] = []) {
+            (self.type, self.flags, self.stream, self.payload) = (type, flags, stream, payload)
+        }
+
+        static func headers(_ block: [UInt8], _ stream: UInt32, ends: Bool = false) -> Frame {
+            Frame(1, flags: ends ? 5 : 4, stream: stream, block)
+        }
+
+        var bytes: [UInt8] {
+            withUnsafeBytes(of: UInt32(payload.count).bigEndian) { Array($0.dropFirst()) } + [type, flags]
+                + withUnsafeBytes(of: stream.bigEndian) { Array($0) } + payload
+        }
+    }
+
+    /// A connection. Its state can be used on any thread.
+    final class Connection: Sendable {
+        private struct State {
+            var frames: [Frame] = []
+            var isClosed = false
+            var isPeerClosed = false
+        }
+
+        let index: Int
+        private let descriptor: Int32
+        private let state = Mutex(State())
+
+        fileprivate init(_ descriptor: Int32, _ index: Int) { (self.descriptor, self.index) = (descriptor, index) }
+
+        deinit { Foundation.close(descriptor) }
+
+        var frames: [Frame] { state.withLock(\.frames) }
+        var isClosed: Bool { state.withLock(\.isClosed) }
+        var isPeerClosed: Bool { state.withLock(\.isPeerClosed) }
+
+        func send(_ frames: Frame...) {
+            state.withLock { state in
+                guard !state.isClosed else { return }
+                let bytes = frames.flatMap(\.bytes)
+                var start = 0
+                while start < bytes.count {
+                    let count = bytes[start...].withUnsafeBytes {
+                        Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+                    }
+                    guard count > 0 else { return }
+                    start += count
+                }
+            }
+        }
+
+        /// Sends an empty response if the frame is a request.
+        func respond(to frame: Frame) { if frame.type == 1 { send(.headers([0x88], frame.stream, ends: true)) } }
+
+        /// Finishes sending.
+        func close() {
+            state.withLock { state in
+                state.isClosed = true
+                shutdown(descriptor, Int32(SHUT_WR))
+            }
+        }
+
+        /// Closes the connection with a reset.
+        func reset() {
+            state.withLock { state in
+                state.isClosed = true
+                var linger = linger(l_onoff: 1, l_linger: 0)
+                setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<linger>.size))
+                var address = sockaddr()
+                address.sa_family = sa_family_t(AF_UNSPEC)
+                connect(descriptor, &address, socklen_t(MemoryLayout<sockaddr>.size))
+            }
+        }
+
+        fileprivate func run(_ settings: [UInt8], _ handle: (Connection, Frame) -> Void) {
+            defer { state.withLock { $0.isPeerClosed = true } }
+            guard read(24) != nil else { return }
+            send(Frame(4, settings))
+            while let header = read(9), let payload = read(Int(header[0]) << 16 | Int(header[1]) << 8 | Int(header[2]))
+            {
+                let stream = header[5...8].reduce(0) { $0 << 8 | UInt32($1) }
+                let frame = Frame(header[3], flags: header[4], stream: stream, payload)
+                state.withLock { $0.frames.append(frame) }
+                handle(self, frame)
+            }
+        }
+
+        private func read(_ count: Int) -> [UInt8]? {
+            var bytes = [UInt8](repeating: 0, count: count)
+            var start = 0
+            while start < count {
+                let result = bytes[start...].withUnsafeMutableBytes { recv(descriptor, $0.baseAddress, $0.count, 0) }
+                guard result > 0 else { return nil }
+                start += result
+            }
+            return bytes
+        }
+    }
+
+    let port: UInt16
+    private let listener: Int32
+    private let accepted = Mutex<[Connection]>([])
+
+    /// - Parameter settings: The payload of the SETTINGS frame that the server sends first.
+    init(settings: [UInt8] = [], _ handle: @escaping @Sendable (Connection, Frame) -> Void) throws {
+        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let listener = listener
+        port = try withUnsafeMutablePointer(to: &address) { pointer in
+            try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                guard bind(listener, pointer, length) == 0, listen(listener, 100) == 0,
+                    getsockname(listener, pointer, &length) == 0
+                else { throw POSIXError(.EADDRINUSE) }
+            }
+            return UInt16(bigEndian: pointer.pointee.sin_port)
+        }
+        Thread.detachNewThread { [weak self] in
+            while true {
+                let descriptor = accept(listener, nil, nil)
+                guard descriptor >= 0, let self else { return }
+                let connection = accepted.withLock { accepted in
+                    let connection = Connection(descriptor, accepted.count)
+                    accepted.append(connection)
+                    return connection
+                }
+                Thread.detachNewThread { connection.run(settings, handle) }
+            }
+        }
+    }
+
+    deinit {
+        shutdown(listener, Int32(SHUT_RDWR))
+        Foundation.close(listener)
+        for connection in connections { connection.close() }
+    }
+
+    var connections: [Connection] { accepted.withLock(\.self) }
+
+    func wait(until condition: ([Connection]) -> Bool) async throws {
+        while !condition(connections) { try await Task.sleep(for: .milliseconds(1)) }
+    }
+
+    /// Returns a literal field without indexing (RFC 7541, section 6.2.2). Its name and value have fewer than 127 bytes.
+    static func field(_ name: String, _ value: String) -> [UInt8] {
+        [0, UInt8(name.utf8.count)] + Array(name.utf8) + [UInt8(value.utf8.count)] + Array(value.utf8)
+    }
+}
