@@ -352,6 +352,12 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         if let connection, !connection.isCounted { connection.isCounted = pool.countAgain(connection.key) }
     }
 
+    /// Permits another connection to a host, unless this one can carry further requests.
+    func makeRoom(beside connection: HTTPConnection?) {
+        guard let http2 = connection?.http2 else { return stopCounting(connection) }
+        if let connection, !http2.canOpenStream { stopSharing(connection) }
+    }
+
     /// Stops counting a connection toward the limit of its host. When the connection's exchange ends, the connection is closed,
     /// unless ``resumeCounting(_:)`` has counted it again.
     func stopCounting(_ connection: HTTPConnection?) {

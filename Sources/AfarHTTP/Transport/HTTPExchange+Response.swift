@@ -133,7 +133,7 @@ extension HTTPExchange {
         case .awaited:
             pauseReceiving()
             // The decision may depend on another exchange that needs a connection to the same host.
-            if sending.http2 == nil { engine.stopCounting(connection) }
+            engine.makeRoom(beside: connection)
         case .discarded: engine.noteDeadline(of: self)
         case .none: break
         }

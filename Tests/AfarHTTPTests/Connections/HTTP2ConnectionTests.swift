@@ -158,6 +158,135 @@ import Testing
         }
         #expect(server.connections.count == 1)
     }
+
+    @Test func aPendingDecisionDoesNotBlockTheRequestOnWhichItDepends() async throws {
+        let server = try FrameServer(settings: [0, 3, 0, 0, 0, 1]) { connection, frame in
+            guard frame.stream == 3 else { return connection.respond(to: frame) }
+            if frame.type == 1 { connection.send(.headers(Self.ok, 3)) }
+        }
+        let transport = HTTPTransport()
+        try await warmUp(transport, server)
+        let (pending, isUndecided) = (PendingHeadDecision(), Deferred<Void>())
+        let first = exchange(server) {
+            $0.decide = { _ in
+                isUndecided.fulfill(())
+                return .deferred(pending)
+            }
+        }
+        async let status = transport.send(first).head.status
+        await isUndecided.value(ifCancelled: ())
+        #expect(try await transport.send(exchange(server)).head.status == 200)
+        pending.fulfill(.take())
+        server.connections[0].send(Frame(0, flags: 1, stream: 3))
+        #expect(try await status == 200)
+        while await transport.connectionStatistics?.hosts.map(\.inUse) != [0] { await Task.yield() }
+    }
+
+    @Test func waitingRequestsMoveToAnotherConnectionAfterGoAway() async throws {
+        let server = try FrameServer(settings: [0, 3, 0, 0, 0, 1]) { connection, frame in
+            if connection.index > 0 || frame.stream < 3 { connection.respond(to: frame) }
+        }
+        let transport = HTTPTransport()
+        try await warmUp(transport, server)
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<100 {
+                let exchange = exchange(server)
+                group.addTask { try await transport.send(exchange).head.status }
+            }
+            while await transport.connectionStatistics?.hosts.map(\.waiting) != [99] { await Task.yield() }
+            server.connections[0].send(Frame(7, [0, 0, 0, 3, 0, 0, 0, 0]))
+            server.connections[0].send(.headers(Self.ok, 3, ends: true))
+            for try await status in group { #expect(status == 200) }
+        }
+        try await server.wait { $0.first?.isPeerClosed == true }
+        #expect(server.connections.count == 2)
+        while await transport.connectionStatistics?.hosts.map(\.inUse) != [0] { await Task.yield() }
+    }
+
+    @Test func requestsThatAreAlwaysRefusedFail() async throws {
+        let server = try FrameServer { connection, frame in
+            if frame.type == 1 { connection.send(Frame(3, stream: frame.stream, [0, 0, 0, 7])) }
+        }
+        let transport = HTTPTransport()
+        await withTaskGroup(of: TransportError?.self) { group in
+            for _ in 0..<20 {
+                let exchange = exchange(server)
+                group.addTask {
+                    do {
+                        _ = try await transport.send(exchange)
+                        return nil
+                    } catch {
+                        return error as? TransportError
+                    }
+                }
+            }
+            for await error in group { #expect(error?.code == .connectionLost) }
+        }
+        while await transport.connectionStatistics?.hosts.map(\.inUse) != [0] { await Task.yield() }
+    }
+
+    // MARK: Streams
+
+    @Test func aSlowReaderBlocksOnlyItsOwnStream() async throws {
+        let (chunk, limit) = ([UInt8](repeating: 7, count: 16_384), 64)
+        let sent = Mutex(0)
+        let server = try FrameServer { connection, frame in
+            if frame.type == 1, frame.stream > 1 { return connection.respond(to: frame) }
+            // The second stream's window of 1 MB is filled, then each update is used.
+            var room = 0
+            if frame.type == 1 {
+                connection.send(.headers(Self.ok, 1))
+                room = limit * chunk.count
+            } else if frame.type == 8, frame.stream == 1 {
+                room = frame.payload.reduce(0) { $0 << 8 | Int($1) }
+            }
+            while room > 0 {
+                let count = min(room, chunk.count)
+                connection.send(Frame(0, stream: 1, Array(chunk.prefix(count))))
+                sent.withLock { $0 += count }
+                room -= count
+            }
+        }
+        let transport = HTTPTransport()
+        let response = try await transport.send(exchange(server, delivery: .stream(highWaterMark: 1_000)))
+        guard case .stream(let body) = response.body else {
+            Issue.record("no stream")
+            return
+        }
+        for _ in 0..<50 { #expect(try await transport.send(exchange(server)).head.status == 200) }
+        #expect(sent.withLock(\.self) <= 4 << 20)
+        var count = 0
+        for try await part in body {
+            #expect(part.allSatisfy { $0 == 7 })
+            count += part.count
+            if count > 10 << 20 { break }
+        }
+        #expect(server.connections.count == 1)
+    }
+
+    @Test func nothingRetainsAnExchangeAfterItsEnd() async throws {
+        let server = try FrameServer { connection, frame in
+            if frame.stream != 3 { connection.respond(to: frame) }
+        }
+        let transport = HTTPTransport()
+        weak var control: ExchangeControl?
+        for _ in 0..<30 {
+            let exchange = exchange(server) { $0.options.totalTimeout = 0.05 }
+            control = exchange.control
+            _ = try? await transport.send(exchange)
+        }
+        for _ in 0..<1_000 where control != nil { try await Task.sleep(for: .milliseconds(1)) }
+        #expect(control == nil)
+        weak var released: HTTPTransport?
+        do {
+            let transport = HTTPTransport()
+            released = transport
+            let exchange = exchange(server)
+            let task = Task { try await transport.send(exchange) }
+            _ = try await task.value
+        }
+        #expect(released == nil)
+    }
 }
 
 /// A server that calls a closure with each frame that it receives.
@@ -249,6 +378,7 @@ final class FrameServer: Sendable {
                 let stream = header[5...8].reduce(0) { $0 << 8 | UInt32($1) }
                 let frame = Frame(header[3], flags: header[4], stream: stream, payload)
                 state.withLock { $0.frames.append(frame) }
+                if frame.type == 4, frame.flags == 0 { send(Frame(4, flags: 1)) }
                 handle(self, frame)
             }
         }
