@@ -67,7 +67,8 @@ import Testing
 
     @Test func theVersionOfHTTPDistinguishesConnections() throws {
         func key(
-            _ version: ExchangeOptions.HTTPVersion, scheme: String = "https", _ purpose: ConnectionKey.Purpose = .requests
+            _ version: ExchangeOptions.HTTPVersion, scheme: String = "https",
+            _ purpose: ConnectionKey.Purpose = .requests
         ) throws -> ConnectionKey {
             var options = ExchangeOptions()
             options.httpVersion = version
