@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 
 /// The state of a transfer: its phase, its pauses and its timers.
 ///
