@@ -152,6 +152,7 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
         return host.waiting.take { waiter == nil || $0.waiter === waiter }?.waiter
     }
 
+    /// The waiters for connections to a host, in order.
     func waiters(_ key: Key) -> [Waiter] {
         guard let host = hosts[key] else { return [] }
         return (0..<host.waiting.count).compactMap { host.waiting[$0]?.waiter }

@@ -103,6 +103,14 @@ import Testing
         #expect(pool.available(Connection(), key: "a", isFresh: true, idleUntil: .max) === waiters[1])
     }
 
+    @Test func waitersAreListedInOrder() {
+        let waiters = (0..<3).map { _ in Waiter() }
+        for waiter in waiters { _ = pool.request(waiter, key: "a", isShared: true) }
+        _ = pool.takeWaiter("a")
+        #expect(pool.waiters("a").map { ObjectIdentifier($0) } == waiters.dropFirst().map { ObjectIdentifier($0) })
+        #expect(pool.waiters("b").isEmpty)
+    }
+
     @Test func aClosedConnectionFreesASlot() {
         for _ in 0..<2 {
             _ = pool.request(Waiter(), key: "a")

@@ -61,6 +61,20 @@ struct TransferStateTests {
         #expect(state.phase == .finished)
     }
 
+    @Test func theConnectTimerStopsInTheQueue() {
+        var state = state(connect: 5)
+        state.admit(at: 0)
+        let deadline = state.nextDeadline
+        state.requeue()
+        #expect(state.phase == .queued)
+        #expect(state.nextDeadline > deadline)
+        state.admit(at: 0)
+        #expect(state.phase == .connecting)
+        var connected = connected()
+        connected.requeue()
+        #expect(connected.phase == .connected)
+    }
+
     @Test func connectingRequiresAdmission() {
         var state = state()
         let isNews = state.connect(at: 0)
