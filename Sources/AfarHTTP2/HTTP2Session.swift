@@ -13,7 +13,7 @@ package import HTTPTypes
 /// when its handler consumes the bytes. The received bytes that wait in handlers are therefore limited to the stream windows.
 package final class HTTP2Session {
     /// The limits of a connection.
-    package struct Configuration: Sendable {
+    package struct Configuration: Hashable, Sendable {
         /// The number of body bytes that a stream can receive before its handler consumes them.
         package var streamWindow: Int32 = 1 << 20
         /// The number of body bytes that can be in transit on the whole connection.

@@ -1,3 +1,4 @@
+import AfarHTTP2
 import AfarTransport
 import HTTPTypes
 
@@ -25,13 +26,13 @@ struct ConnectionKey: Hashable {
         case otherProtocol
     }
 
-    /// The protocols that a connection can use for requests.
-    enum Version {
+    /// The protocols that a connection can use for requests. The limits for responses over HTTP/2 apply to a whole connection.
+    enum Version: Hashable {
         case http1
         /// HTTP/2 or HTTP/1.1, as the server chooses in the TLS handshake (ALPN, RFC 7301).
-        case negotiated
+        case negotiated(HTTP2Session.Configuration)
         /// HTTP/2 only, even without TLS (RFC 9113, section 3.3).
-        case http2
+        case http2(HTTP2Session.Configuration)
 
         /// The protocols to offer in the TLS handshake, in order of preference.
         var applicationProtocols: [String] {
@@ -80,8 +81,8 @@ struct ConnectionKey: Hashable {
             switch exchange.options.httpVersion {
             // A proxy that forwards requests receives HTTP/1.1.
             case _ where purpose != .requests || route?.requestProxy != nil: .http1
-            case .http2 where isSecure: .negotiated
-            case .http2PriorKnowledge: .http2
+            case .http2 where isSecure: .negotiated(HTTP2Session.Configuration(exchange.options))
+            case .http2PriorKnowledge: .http2(HTTP2Session.Configuration(exchange.options))
             case .automatic, .http1, .http2, .http3: .http1
             }
     }

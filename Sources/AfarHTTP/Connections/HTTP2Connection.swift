@@ -33,10 +33,11 @@ final class HTTP2Connection {
     /// Whether the connection is in the pool's list of idle connections.
     @exclusivity(unchecked) var isIdle = false
 
-    /// - Parameter options: The limits for responses, from the exchange for which the connection was opened.
-    init(over connection: HTTPConnection, engine: HTTPEngine, _ options: ExchangeOptions) throws(Fault) {
+    init(
+        over connection: HTTPConnection, engine: HTTPEngine, _ configuration: HTTP2Session.Configuration
+    ) throws(Fault) {
         (self.connection, self.engine) = (connection, engine)
-        session = try HTTP2Session(HTTP2Session.Configuration(options))
+        session = try HTTP2Session(configuration)
     }
 
     /// Whether the connection accepts no further requests.
@@ -61,15 +62,23 @@ final class HTTP2Connection {
         connection.isReused = true
         let stream = HTTP2Stream(exchange, of: self)
         exchange.sending.http2 = stream
+        submit(stream, exchange)
+        change(stream)
+    }
+
+    /// Opens a stream, unless its exchange is suspended.
+    private func submit(_ stream: HTTP2Stream, _ exchange: HTTPExchange) {
+        guard !stream.isSubmitted, !exchange.state.isSuspended else { return }
+        stream.isSubmitted = true
         exchange.recordingFault { () throws(Fault) in
             stream.id = try exchange.submit(to: session, stream)
         }
-        change(stream)
     }
 
     /// Continues an exchange after an event for which it waited.
     func proceed(_ exchange: HTTPExchange) {
         guard let stream = exchange.sending.http2 else { return }
+        submit(stream, exchange)
         resumeBody(of: stream)
         change(stream)
     }
@@ -244,6 +253,8 @@ final class HTTP2Stream: HTTP2StreamHandler {
     @exclusivity(unchecked) var exchange: HTTPExchange?
     private unowned let connection: HTTP2Connection
     @exclusivity(unchecked) var id: Int32?
+    /// Whether the request was passed to the session.
+    @exclusivity(unchecked) var isSubmitted = false
     /// Whether the stream is in its connection's list of changed streams.
     @exclusivity(unchecked) var isChanged = false
     @exclusivity(unchecked) private var heads: [Event] = []

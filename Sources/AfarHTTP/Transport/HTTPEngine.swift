@@ -1,3 +1,4 @@
+import AfarHTTP2
 import AfarTransport
 import Foundation
 
@@ -408,8 +409,9 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
     }
 
     /// Determines the protocol of a new connection.
-    private func startProtocol(_ connection: HTTPConnection, _ options: ExchangeOptions) throws(Fault) {
+    private func startProtocol(_ connection: HTTPConnection) throws(Fault) {
         let key = connection.key
+        let configuration: HTTP2Session.Configuration
         switch key.version {
         case .http1: return
         case .negotiated where connection.tls?.applicationProtocol != "h2":
@@ -420,9 +422,9 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
             return openNext(key)
         case .http2 where key.security != nil && connection.tls?.applicationProtocol != "h2":
             throw Fault(.secureConnectionFailed, "the server doesn't support HTTP/2 (ALPN)")
-        case .negotiated, .http2: break
+        case .negotiated(let limits), .http2(let limits): configuration = limits
         }
-        connection.http2 = try HTTP2Connection(over: connection, engine: self, options)
+        connection.http2 = try HTTP2Connection(over: connection, engine: self, configuration)
         hostsWithHTTP1.remove(key.origin)
         requeueWaiters(key)
         shared[key] = connection
@@ -489,7 +491,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
             return failWaiter(for: attempt, .cancelled)
         }
         do throws(Fault) {
-            try startProtocol(connection, pool.firstWaiter(attempt.key)?.hop.exchange.options ?? ExchangeOptions())
+            try startProtocol(connection)
         } catch {
             connection.close()
             return failWaiter(for: attempt, error)

@@ -6,7 +6,7 @@ import Foundation
 /// Sends the request, and receives the response, as a stream of an HTTP/2 connection.
 extension HTTPExchange {
     /// How often a request that the server hasn't processed is sent (RFC 9113, section 8.7).
-    private static let longestSeriesOfRefusals = 5
+    private static let longestSeriesOfRefusals = 20
 
     /// Opens the stream. Returns its identifier.
     func submit(to session: HTTP2Session, _ stream: HTTP2Stream) throws(Fault) -> Int32 {

@@ -68,10 +68,10 @@ import Testing
     @Test func theVersionOfHTTPDistinguishesConnections() throws {
         func key(
             _ version: ExchangeOptions.HTTPVersion, scheme: String = "https",
-            _ purpose: ConnectionKey.Purpose = .requests
+            _ purpose: ConnectionKey.Purpose = .requests, maximumFieldCount: Int = 1_000
         ) throws -> ConnectionKey {
             var options = ExchangeOptions()
-            options.httpVersion = version
+            (options.httpVersion, options.maximumFieldCount) = (version, maximumFieldCount)
             let request = HTTPRequest(method: .get, scheme: scheme, authority: "a", path: "/")
             return try ConnectionKey(Exchange(request: request, options: options), for: purpose)
         }
@@ -80,6 +80,9 @@ import Testing
         #expect(try key(.http2) != key(.http2PriorKnowledge))
         #expect(try key(.http2, scheme: "http") == key(.http1, scheme: "http"))
         #expect(try key(.http2, .upgrade) == key(.http1, .upgrade))
+        // Limits for responses apply to a whole connection.
+        #expect(try key(.http2, maximumFieldCount: 1) != key(.http2))
+        #expect(try key(.http1, maximumFieldCount: 1) == key(.http1))
     }
 
     @Test func settingsForOtherHostsDoNotDistinguishConnections() throws {

@@ -75,6 +75,24 @@ import Testing
         #expect(text(try await response) == "AB")
     }
 
+    @Test(arguments: [true, false]) func aSuspendedExchangeSendsNothing(isFirst: Bool) async throws {
+        let server = try FrameServer { connection, frame in connection.respond(to: frame) }
+        let transport = HTTPTransport()
+        if !isFirst { try await warmUp(transport, server) }
+        let suspended = exchange(server)
+        suspended.control.suspend()
+        async let response = transport.send(suspended)
+        // A later request over the same connection is sent.
+        try await server.wait { $0.first?.frames.isEmpty == false }
+        while await transport.connectionStatistics?.hosts.map(\.inUse) != [1] { await Task.yield() }
+        _ = try await transport.send(exchange(server))
+        let count = { server.connections[0].frames.filter { $0.type == 1 }.count }
+        #expect(count() == (isFirst ? 1 : 2))
+        suspended.control.resume()
+        #expect(try await response.head.status == 200)
+        #expect(count() == (isFirst ? 2 : 3))
+    }
+
     // MARK: The calling thread
 
     @Test func anInvalidRequestFailsOverAnIdleConnection() async throws {
