@@ -70,6 +70,8 @@ final class HTTP2Connection {
     private func submit(_ stream: HTTP2Stream, _ exchange: HTTPExchange) {
         guard !stream.isSubmitted, !exchange.state.isSuspended else { return }
         stream.isSubmitted = true
+        // The exchange can have been suspended while the connection began to drain.
+        guard !isDraining else { return exchange.sending.mustSendAgain = true }
         exchange.recordingFault { () throws(Fault) in
             stream.id = try exchange.submit(to: session, stream)
         }

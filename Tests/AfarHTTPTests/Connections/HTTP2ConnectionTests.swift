@@ -93,6 +93,21 @@ import Testing
         #expect(count() == (isFirst ? 2 : 3))
     }
 
+    @Test func aSuspendedExchangeUsesAnotherConnectionAfterGOAWAY() async throws {
+        let server = try FrameServer { connection, frame in connection.respond(to: frame) }
+        let transport = HTTPTransport()
+        let suspended = exchange(server)
+        suspended.control.suspend()
+        async let response = transport.send(suspended)
+        try await server.wait { $0.first?.frames.isEmpty == false }
+        server.connections[0].send(Frame(7, stream: 0, [0, 0, 0, 0, 0, 0, 0, 0]))
+        // The connection no longer counts.
+        while await transport.connectionStatistics?.hosts.isEmpty == false { await Task.yield() }
+        suspended.control.resume()
+        #expect(try await response.head.status == 200)
+        #expect(server.connections.count == 2)
+    }
+
     // MARK: The calling thread
 
     @Test func anInvalidRequestFailsOverAnIdleConnection() async throws {
