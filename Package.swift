@@ -159,7 +159,7 @@ let tests: [Target] = [
     .tests("AfarWebSocket", ["AfarTransport", "TestServers", .httpTypes]),
     .tests("AfarCore", ["AfarTesting", "TestSupport", .httpTypes]),
     .tests("AfarHTTP1", ["AfarTestServer", "AfarTransport", .onLinux("CLibcurl"), .httpTypes]),
-    .tests("AfarHTTP2", ["AfarHTTP1", "AfarTransport", "CNghttp2", .onLinux("TestServers"), .httpTypes]),
+    .tests("AfarHTTP2", ["AfarHTTP1", "AfarTransport", "CNghttp2", "TestServers", .httpTypes]),
     .tests(
         "AfarHTTP",
         [

@@ -2,18 +2,17 @@ import AfarHTTP1
 import AfarTransport
 import CNghttp2
 import HTTPTypes
+import TestServers
 
 @testable import AfarHTTP2
 
 /// Builds frames by hand (RFC 9113, sections 4 and 6).
 enum Frames {
     static func frame(_ type: UInt8, flags: UInt8 = 0, _ id: Int32 = 0, _ payload: [UInt8] = []) -> [UInt8] {
-        let length = payload.count
-        return [UInt8(length >> 16), UInt8(length >> 8 & 0xFF), UInt8(length & 0xFF), type, flags] + bytes(UInt32(id))
-            + payload
+        HTTP2Frame(type, flags: flags, stream: UInt32(id), payload).bytes
     }
 
-    static func bytes(_ number: UInt32) -> [UInt8] { withUnsafeBytes(of: number.bigEndian) { Array($0) } }
+    static func bytes(_ number: UInt32) -> [UInt8] { HTTP2Frame.number(number) }
 
     static let settings = frame(4)
     static let settingsAcknowledgement = frame(4, flags: 1)
@@ -26,18 +25,7 @@ enum Frames {
 
     /// A header block of literals that aren't indexed (RFC 7541, section 6.2.2).
     static func block(_ fields: [(String, String)]) -> [UInt8] {
-        fields.flatMap { name, value in [0] + string(name) + string(value) }
-    }
-
-    private static func string(_ text: String) -> [UInt8] {
-        let bytes = Array(text.utf8)
-        guard bytes.count >= 127 else { return [UInt8(bytes.count)] + bytes }
-        var (prefix, rest) = ([UInt8(127)], bytes.count - 127)
-        while rest >= 128 {
-            prefix.append(UInt8(rest & 127 | 128))
-            rest >>= 7
-        }
-        return prefix + [UInt8(rest)] + bytes
+        fields.flatMap { name, value in HTTP2Frame.field(name, value) }
     }
 
     static func headers(

@@ -2,9 +2,11 @@ import AfarTransport
 import Foundation
 import HTTPTypes
 import Synchronization
+import TestServers
 import Testing
 
 @testable import AfarHTTP
+@testable import AfarTestServer
 
 /// Exchanges over HTTP/2 connections, with a server that responds to single frames.
 @Suite(.timeLimit(.minutes(1))) struct HTTP2ConnectionTests {
@@ -141,7 +143,7 @@ import Testing
         let server = try FrameServer { connection, frame in
             if frame.type == 1 {
                 connection.send(
-                    .headers(status == 100 ? FrameServer.field(":status", "100") : Self.ok, frame.stream))
+                    .headers(status == 100 ? Frame.field(":status", "100") : Self.ok, frame.stream))
             } else if frame.type == 0, frame.flags & 1 != 0 {
                 if status == 100 { connection.send(.headers(Self.ok, frame.stream)) }
                 connection.send(Frame(0, flags: 1, stream: frame.stream, frame.payload))
@@ -156,7 +158,7 @@ import Testing
     @Test func aRefusedRequestIsSentAgainWithoutTheExpectation() async throws {
         let server = try FrameServer { connection, frame in
             guard frame.type == 1 else { return }
-            let refusal = FrameServer.field(":status", "417")
+            let refusal = Frame.field(":status", "417")
             connection.send(.headers(frame.stream == 1 ? refusal : Self.ok, frame.stream, ends: true))
         }
         let (transport, body) = (HTTPTransport(), RequestBody.data(Data("body".utf8)))
@@ -324,25 +326,7 @@ import Testing
 
 /// A server that calls a closure with each frame that it receives.
 final class FrameServer: Sendable {
-    struct Frame: Sendable {
-        var type: UInt8
-        var flags: UInt8 = 0
-        var stream: UInt32 = 0
-        var payload: [UInt8] = []
-
-        init(_ type: UInt8, flags: UInt8 = 0, stream: UInt32 = 0, _ payload: [UInt8] = []) {
-            (self.type, self.flags, self.stream, self.payload) = (type, flags, stream, payload)
-        }
-
-        static func headers(_ block: [UInt8], _ stream: UInt32, ends: Bool = false) -> Frame {
-            Frame(1, flags: ends ? 5 : 4, stream: stream, block)
-        }
-
-        var bytes: [UInt8] {
-            withUnsafeBytes(of: UInt32(payload.count).bigEndian) { Array($0.dropFirst()) } + [type, flags]
-                + withUnsafeBytes(of: stream.bigEndian) { Array($0) } + payload
-        }
-    }
+    typealias Frame = HTTP2Frame
 
     /// A connection. Its state can be used on any thread.
     final class Connection: Sendable {
@@ -353,12 +337,10 @@ final class FrameServer: Sendable {
         }
 
         let index: Int
-        private let descriptor: Int32
+        private let socket: Socket
         private let state = Mutex(State())
 
-        fileprivate init(_ descriptor: Int32, _ index: Int) { (self.descriptor, self.index) = (descriptor, index) }
-
-        deinit { Foundation.close(descriptor) }
+        fileprivate init(_ socket: Socket, _ index: Int) { (self.socket, self.index) = (socket, index) }
 
         var frames: [Frame] { state.withLock(\.frames) }
         var isClosed: Bool { state.withLock(\.isClosed) }
@@ -367,15 +349,7 @@ final class FrameServer: Sendable {
         func send(_ frames: Frame...) {
             state.withLock { state in
                 guard !state.isClosed else { return }
-                let bytes = frames.flatMap(\.bytes)
-                var start = 0
-                while start < bytes.count {
-                    let count = bytes[start...].withUnsafeBytes {
-                        Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
-                    }
-                    guard count > 0 else { return }
-                    start += count
-                }
+                try? socket.write(frames.flatMap(\.bytes))
             }
         }
 
@@ -386,7 +360,7 @@ final class FrameServer: Sendable {
         func close() {
             state.withLock { state in
                 state.isClosed = true
-                shutdown(descriptor, Int32(SHUT_WR))
+                socket.finishWriting()
             }
         }
 
@@ -395,15 +369,16 @@ final class FrameServer: Sendable {
             state.withLock { state in
                 state.isClosed = true
                 var linger = linger(l_onoff: 1, l_linger: 0)
-                setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<linger>.size))
+                setsockopt(socket.descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<linger>.size))
                 var address = sockaddr()
                 address.sa_family = sa_family_t(AF_UNSPEC)
-                connect(descriptor, &address, socklen_t(MemoryLayout<sockaddr>.size))
+                connect(socket.descriptor, &address, socklen_t(MemoryLayout<sockaddr>.size))
             }
         }
 
         fileprivate func run(_ settings: [UInt8], _ handle: (Connection, Frame) -> Void) {
-            defer { state.withLock { $0.isPeerClosed = true } }
+            // The listener closes the socket afterward.
+            defer { state.withLock { ($0.isPeerClosed, $0.isClosed) = (true, true) } }
             guard read(24) != nil else { return }
             send(Frame(4, settings))
             while let header = read(9), let payload = read(Int(header[0]) << 16 | Int(header[1]) << 8 | Int(header[2]))
@@ -420,62 +395,35 @@ final class FrameServer: Sendable {
             var bytes = [UInt8](repeating: 0, count: count)
             var start = 0
             while start < count {
-                let result = bytes[start...].withUnsafeMutableBytes { recv(descriptor, $0.baseAddress, $0.count, 0) }
-                guard result > 0 else { return nil }
+                let result = bytes[start...].withUnsafeMutableBytes { try? socket.read(into: $0) }
+                guard let result, result > 0 else { return nil }
                 start += result
             }
             return bytes
         }
     }
 
-    let port: UInt16
-    private let listener: Int32
-    private let accepted = Mutex<[Connection]>([])
+    var port: UInt16 { listener.port }
+    private let listener: Listener
+    private let accepted: AfarTransport.Locked<[Connection]>
 
     /// - Parameter settings: The payload of the SETTINGS frame that the server sends first.
     init(settings: [UInt8] = [], _ handle: @escaping @Sendable (Connection, Frame) -> Void) throws {
-        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let listener = listener
-        port = try withUnsafeMutablePointer(to: &address) { pointer in
-            try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                guard bind(listener, pointer, length) == 0, listen(listener, 100) == 0,
-                    getsockname(listener, pointer, &length) == 0
-                else { throw POSIXError(.EADDRINUSE) }
-            }
-            return UInt16(bigEndian: pointer.pointee.sin_port)
+        let accepted = AfarTransport.Locked<[Connection]>([])
+        self.accepted = accepted
+        listener = try Listener { socket, index in
+            let connection = Connection(socket, index)
+            accepted.withLock { $0.append(connection) }
+            connection.run(settings, handle)
         }
-        Thread.detachNewThread { [weak self] in
-            while true {
-                let descriptor = accept(listener, nil, nil)
-                guard descriptor >= 0, let self else { return }
-                let connection = accepted.withLock { accepted in
-                    let connection = Connection(descriptor, accepted.count)
-                    accepted.append(connection)
-                    return connection
-                }
-                Thread.detachNewThread { connection.run(settings, handle) }
-            }
-        }
+        listener.start()
     }
 
-    deinit {
-        shutdown(listener, Int32(SHUT_RDWR))
-        Foundation.close(listener)
-        for connection in connections { connection.close() }
-    }
+    deinit { listener.cancel() }
 
-    var connections: [Connection] { accepted.withLock(\.self) }
+    var connections: [Connection] { accepted.withLock { $0 } }
 
     func wait(until condition: ([Connection]) -> Bool) async throws {
         while !condition(connections) { try await Task.sleep(for: .milliseconds(1)) }
-    }
-
-    /// Returns a literal field without indexing (RFC 7541, section 6.2.2). Its name and value have fewer than 127 bytes.
-    static func field(_ name: String, _ value: String) -> [UInt8] {
-        [0, UInt8(name.utf8.count)] + Array(name.utf8) + [UInt8(value.utf8.count)] + Array(value.utf8)
     }
 }
