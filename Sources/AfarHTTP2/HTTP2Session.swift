@@ -327,14 +327,21 @@ package final class HTTP2Session {
     ///
     /// - Returns: Whether there is one.
     private func pull() -> Bool {
+        let (bytes, error) = nextBytes()
+        unsent = bytes[...]
+        guard let error else { return !bytes.isEmpty }
+        if sentError == nil { sentError = error }
+        terminate()
+        return false
+    }
+
+    /// Returns the next bytes from nghttp2, or its error. The bytes are valid until the next call.
+    private func nextBytes() -> (bytes: UnsafeBufferPointer<UInt8>, error: Fault?) {
         var data: UnsafePointer<UInt8>?
         isRunning = true
         let count = nghttp2_session_mem_send(session, &data)
         isRunning = false
-        unsent = UnsafeBufferPointer(start: data, count: max(count, 0))[...]
-        if count < 0, sentError == nil { sentError = Self.fault(of: Int32(count)) }
-        if count < 0 { terminate() }
-        return count > 0
+        return (UnsafeBufferPointer(start: data, count: max(count, 0)), count < 0 ? Self.fault(of: Int32(count)) : nil)
     }
 
     /// Ends the connection with an error.
@@ -348,12 +355,9 @@ package final class HTTP2Session {
         if let code { nghttp2_session_terminate_session(session, code.rawValue) }
         // The GOAWAY frame precedes requests and bodies.
         while sentError == nil {
-            var data: UnsafePointer<UInt8>?
-            isRunning = true
-            let count = nghttp2_session_mem_send(session, &data)
-            isRunning = false
-            guard count > 0 else { break }
-            last += UnsafeBufferPointer(start: data, count: count)
+            let bytes = nextBytes().bytes
+            guard !bytes.isEmpty else { break }
+            last += bytes
         }
         lastOutput = last[...]
         fail(fault ?? sentError ?? .malformed("the HTTP/2 connection failed: \(lastProblem)"))

@@ -26,8 +26,6 @@ final class HTTP2Connection {
     @exclusivity(unchecked) private var awaitsPong = false
     /// When to call ``check(at:)``. It can be earlier than necessary.
     @exclusivity(unchecked) private(set) var nextDeadline = UInt64.max
-    /// Whether the connection can't be used anymore.
-    @exclusivity(unchecked) private(set) var isBroken = false
     /// The number of exchanges that use the connection.
     @exclusivity(unchecked) private(set) var exchangeCount = 0
     /// Whether the connection is in the pool's list of idle connections.
@@ -41,10 +39,13 @@ final class HTTP2Connection {
     }
 
     /// Whether the connection accepts no further requests.
-    var isDraining: Bool { isBroken || session.isDraining }
+    var isDraining: Bool { session.isDraining }
 
     /// Whether another request can be sent now.
-    var canOpenStream: Bool { !isBroken && session.canOpenStream }
+    var canOpenStream: Bool { session.canOpenStream }
+
+    /// Whether the connection can't be used anymore.
+    private var isBroken: Bool { session.failure != nil }
 
     // MARK: Exchanges
 
@@ -134,7 +135,6 @@ final class HTTP2Connection {
         guard now >= nextDeadline, exchangeCount > 0, !isBroken else { return }
         if awaitsPong {
             session.fail(Fault(.connectionLost, "the server didn't respond to an HTTP/2 PING frame"))
-            isBroken = true
             connection.queueTurn()
         } else if now >= deadline(after: lastReceipt) {
             ping()
@@ -192,32 +192,24 @@ final class HTTP2Connection {
                 budget -= count
                 (lastReceipt, awaitsPong) = (engine.loop.now, false)
                 let bytes = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(engine.loop.buffer)[..<count])
-                do throws(Fault) { try session.receive(bytes) } catch { fail() }
+                // After an error, the session has ended its streams.
+                try? session.receive(bytes)
             case .wouldBlock:
                 if stream.canRead { return connection.queueTurn() }
-            case .end:
-                session.receiveEndOfInput()
-                isBroken = true
-            case .failed(let fault):
-                session.fail(fault)
-                isBroken = true
+            case .end: session.receiveEndOfInput()
+            case .failed(let fault): session.fail(fault)
             }
         }
     }
 
-    /// Sends the last frames, which report the error to the server.
-    private func fail() {
-        send()
-        isBroken = true
-    }
-
+    /// Sends what the session has to send. After a connection error, these are the last frames, which report the error to the server.
     private func send() {
         var budget = Self.turnLimit
         let stream = connection.stream
-        while !isBroken, stream.canWrite {
+        while stream.canWrite {
             if unsent.isEmpty {
                 unsent = 0..<output.withUnsafeMutableBytes { session.write(into: $0) }
-                guard !unsent.isEmpty else { break }
+                guard !unsent.isEmpty else { return }
             }
             guard budget > 0 else { return connection.queueTurn() }
             let result = output.withUnsafeBytes { stream.write(UnsafeRawBufferPointer(rebasing: $0[unsent])) }
@@ -226,11 +218,10 @@ final class HTTP2Connection {
                 budget -= count
                 unsent = (unsent.lowerBound + count)..<unsent.upperBound
             case .wouldBlock: return
-            case .end: fail(Fault(.connectionLost, "the server closed the connection"))
-            case .failed(let fault): fail(fault)
+            case .end: return fail(Fault(.connectionLost, "the server closed the connection"))
+            case .failed(let fault): return fail(fault)
             }
         }
-        if session.failure != nil { isBroken = true }
     }
 
     /// Ends the streams because sending has failed. First, the bytes that the server has already sent are read.
@@ -238,19 +229,11 @@ final class HTTP2Connection {
         connection.expectBytes()
         if !engine.loop.isCallersTurn { receive() }
         session.fail(fault)
-        isBroken = true
     }
 }
 
 /// The stream of one exchange. It holds the events that the exchange hasn't received yet.
 final class HTTP2Stream: HTTP2StreamHandler {
-    private enum Event {
-        case informational(ResponseHead)
-        case head(ResponseHead)
-        case end
-        case failure(HTTP2StreamFailure)
-    }
-
     /// Nil after the exchange has ended or left the connection.
     @exclusivity(unchecked) var exchange: HTTPExchange?
     private unowned let connection: HTTP2Connection
@@ -259,11 +242,12 @@ final class HTTP2Stream: HTTP2StreamHandler {
     @exclusivity(unchecked) var isSubmitted = false
     /// Whether the stream is in its connection's list of changed streams.
     @exclusivity(unchecked) var isChanged = false
-    @exclusivity(unchecked) private var heads: [Event] = []
+    /// The informational heads and the final head.
+    @exclusivity(unchecked) private var heads: [ResponseHead] = []
     @exclusivity(unchecked) private var body: [UInt8] = []
     /// The number of bytes at the beginning of ``body`` that the exchange has consumed.
     @exclusivity(unchecked) private var consumedCount = 0
-    @exclusivity(unchecked) private var ending: Event?
+    @exclusivity(unchecked) private var ending: Result<Void, HTTP2StreamFailure>?
     @exclusivity(unchecked) private(set) var trailers = HTTPFields()
     /// The number of bytes of the response's body that have arrived.
     @exclusivity(unchecked) private(set) var bodyByteCount: Int64 = 0
@@ -277,11 +261,8 @@ final class HTTP2Stream: HTTP2StreamHandler {
     /// Delivers events to the exchange until it can't receive more.
     func deliver(to exchange: HTTPExchange) throws(Fault) {
         while exchange.canReceive, !heads.isEmpty {
-            switch heads.removeFirst() {
-            case .informational(let head): exchange.receiveInformational(head)
-            case .head(let head): try exchange.receive(head)
-            case .end, .failure: break
-            }
+            let head = heads.removeFirst()
+            if head.status < 200 { exchange.receiveInformational(head) } else { try exchange.receive(head) }
             // The body can have waited for this head.
             connection.resumeBody(of: self)
         }
@@ -299,9 +280,8 @@ final class HTTP2Stream: HTTP2StreamHandler {
         guard consumedCount == body.count, !exchange.hasMoreToDecode, exchange.canReceive, let ending else { return }
         self.ending = nil
         switch ending {
-        case .end: try exchange.endResponse()
+        case .success: try exchange.endResponse()
         case .failure(let failure): try exchange.receive(failure)
-        case .informational, .head: break
         }
     }
 
@@ -322,13 +302,13 @@ final class HTTP2Stream: HTTP2StreamHandler {
     // MARK: Events
 
     func streamDidReceiveInformational(_ head: ResponseHead) {
-        heads.append(.informational(head))
+        heads.append(head)
         noteChange()
     }
 
     func streamDidReceiveHead(_ head: ResponseHead) {
         exchange?.noteResponseStart()
-        heads.append(.head(head))
+        heads.append(head)
         noteChange()
     }
 
@@ -341,7 +321,7 @@ final class HTTP2Stream: HTTP2StreamHandler {
     func streamDidReceiveTrailers(_ trailers: HTTPFields) { self.trailers = trailers }
 
     func streamDidEnd() {
-        (id, ending) = (nil, .end)
+        (id, ending) = (nil, .success(()))
         noteChange()
     }
 

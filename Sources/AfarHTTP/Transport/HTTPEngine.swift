@@ -153,8 +153,10 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
                 proceed(exchange)
             }
             noteDeadline(of: exchange)
-            exchange.connection?.http2?.check(at: now)
-            noteDeadline(exchange.connection?.http2?.nextDeadline ?? .max)
+            if let http2 = exchange.connection?.http2 {
+                http2.check(at: now)
+                noteDeadline(http2.nextDeadline)
+            }
         }
         for attempt in attempts {
             if attempt.check(at: now) { cancel(attempt) } else { noteDeadline(attempt.nextDeadline) }

@@ -27,7 +27,7 @@ extension HTTPExchange {
 
     /// Reads the next part of the request's body.
     func readBody(into buffer: UnsafeMutableRawBufferPointer) throws(Fault) -> HTTP2BodyPart {
-        guard state.fault == nil, !state.isSuspended, !state.needsNoMoreBody, !waitsForContinue,
+        guard state.fault == nil, !state.isSuspended, !state.needsNoMoreBody, !mustAwaitContinue(),
             let feed = try makeFeed()
         else { return .wait }
         guard case .bytes(let count) = try feed.read(into: buffer) else {
@@ -41,8 +41,8 @@ extension HTTPExchange {
         return .bytes(count, isLast: isLast)
     }
 
-    /// Whether the body waits for `100 (Continue)`.
-    private var waitsForContinue: Bool {
+    /// Returns whether the body waits for `100 (Continue)`. The first call starts the time limit.
+    private func mustAwaitContinue() -> Bool {
         guard sendsExpectation, sending.responseHead == nil, !sending.hasReceivedContinue else { return false }
         guard !sending.hasAwaitedContinue else { return sending.expectationDeadline != .max }
         sending.hasAwaitedContinue = true
