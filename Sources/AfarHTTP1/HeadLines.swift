@@ -45,7 +45,7 @@ struct HeadLines {
                 throw Fault(.headTooLarge, "the response's head exceeds \(maximumBytes) bytes")
             }
             if bytes.isEmpty { bytes.reserveCapacity(512) }
-            bytes.append(contentsOf: rest[..<count])
+            bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: rest[..<count]))
             offset += count
             guard lineEnd != nil else { return false }
             if try completeLine() { return true }

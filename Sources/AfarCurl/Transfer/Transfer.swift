@@ -157,6 +157,6 @@ final class Transfer: LoopExchange, @unchecked Sendable {
     func release() {
         closeFeed()
         (startPump, stream) = (nil, nil)
-        sink = BodySink(collecting: 0)
+        sink = BodySink(discarding: 0)
     }
 }

@@ -251,7 +251,9 @@ final class TLSStream: ByteStream {
         begin()
         readObstacle = .none
         let count = SSL_read(ssl, buffer.baseAddress, Int32(clamping: buffer.count))
-        return count > 0 ? .bytes(Int(count)) : result(of: count, \.readObstacle)
+        guard count > 0 else { return result(of: count, \.readObstacle) }
+        if !lower.canRead, !OpenSSLConnection(ssl).hasPendingData { readObstacle = .reading }
+        return .bytes(Int(count))
     }
 
     /// The fault that reads and writes return until the server is trusted. Otherwise, OpenSSL would complete the handshake with
@@ -333,7 +335,7 @@ final class TLSStream: ByteStream {
         switch lower.read(into: buffer) {
         case .bytes(let count):
             readBudget -= count
-            writeObstacle = .none
+            (readObstacle, writeObstacle) = (.none, .none)
             return Int32(count)
         case .wouldBlock: return afar_would_block(bio, true)
         case .end:
@@ -350,7 +352,8 @@ final class TLSStream: ByteStream {
         afar_clear_retry(bio)
         switch lower.write(bytes) {
         case .bytes(let count):
-            readObstacle = .none
+            // Sending doesn't bring anything to read.
+            if readObstacle == .writing { readObstacle = .none }
             return Int32(count)
         case .wouldBlock: return afar_would_block(bio, false)
         case .end: return -1

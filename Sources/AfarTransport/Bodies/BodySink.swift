@@ -27,7 +27,7 @@ package struct BodySink {
         switch delivery {
         case .collect(let limit): self.init(collecting: limit)
         case .file(let descriptor, let limit): self.init(descriptor: descriptor, limit: limit)
-        case .stream, .connection: self.init(collecting: 0)
+        case .stream, .connection: self.init(discarding: 0)
         }
     }
 
