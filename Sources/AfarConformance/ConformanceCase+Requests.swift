@@ -136,7 +136,102 @@ extension ConformanceCase {
                 ], "POST", body: .data(ConformanceServer.bytes(3_000_000)))
             try await expectEqual(trial.send(exchange).head.status, 413)
         },
+        ConformanceCase(
+            .uploads, "a body continues after a successful head", needs: [.streamedUpload, .duplex], needsSockets: true
+        ) { trial in
+            let (chunks, input) = AsyncStream.makeStream(of: Data.self)
+            let (exchange, server) = try await trial.exchange(
+                with: [
+                    .receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"), .receive(15), .send("ok"),
+                ], "POST", body: .stream(RequestBodyStream(chunks)), delivery: .stream())
+            let response = try await trial.send(exchange)
+            try expectEqual(response.head.status, 200)
+            input.yield(Data("after".utf8))
+            input.finish()
+            try await expectEqual(response.data, Data("ok".utf8))
+            try expect(server.received(by: 0).hasSuffix("5\r\nafter\r\n0\r\n\r\n"), "the rest of the body")
+        },
+        ConformanceCase(.uploads, "a body can depend on the response", needs: .duplex, needsSockets: true) { trial in
+            let (chunks, input) = AsyncStream.makeStream(of: Data.self)
+            let answer = RawServer.Step.send("4\r\npong\r\n")
+            let (exchange, _) = try await trial.exchange(
+                with: [
+                    .respond("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"), answer,
+                    .receive(9), answer, .receive(9), answer, .receive(5), .send("0\r\n\r\n"),
+                ], "POST", body: .duplex(chunks), delivery: .stream())
+            var count = 0
+            for try await chunk in try await trial.send(exchange).stream {
+                count += chunk.count
+                guard count % 4 == 0 else { continue }
+                if count < 12 { input.yield(Data("ping".utf8)) } else { input.finish() }
+            }
+            try expectEqual(count, 12)
+        },
+        ConformanceCase(
+            .uploads, "a complete response ends a duplex request", needs: .duplex, needsSockets: true
+        ) { trial in
+            let (chunks, input) = AsyncStream.makeStream(of: Data.self)
+            let (exchange, server) = try await trial.exchange(
+                with: [.respond("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"), .waitForever], "POST",
+                body: .duplex(chunks))
+            try await expectEqual(trial.send(exchange).data, Data("ok".utf8))
+            try await server.peerClosed(0)
+            input.finish()
+        },
+        ConformanceCase(.uploads, "trailers are sent", needs: .requestTrailers, needsSockets: true) { trial in
+            guard let name = HTTPField.Name("X-Checksum") else { return }
+            let (exchange, server) = try await trial.exchange(
+                with: [
+                    .receiveHead, .receive(38), .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"),
+                ], "POST",
+                body: .trailing(length: 4, [name: "1a2b3c4d5e"]))
+            _ = try await trial.send(exchange)
+            let head = try await server.head()
+            try expect(
+                head.contains("Transfer-Encoding: chunked") && !head.contains("Content-Length"), "chunks, not \(head)")
+            try expect(
+                server.received(by: 0).hasSuffix("4\r\nbody\r\n0\r\nX-Checksum: 1a2b3c4d5e\r\n\r\n"), "trailers")
+        },
+        ConformanceCase(
+            .uploads, "a field that trailers can't contain fails the exchange", needs: .requestTrailers,
+            needsSockets: true
+        ) { trial in
+            let body = RequestBody.trailing(length: nil, [.authorization: "Basic eDp5"])
+            let (exchange, server) = try await trial.exchange(with: [.receiveHead, .waitForever], "POST", body: body)
+            let error = try await trial.failure(exchange, .requestBodyFailed)
+            try expect(error.message.contains("Authorization"), "the field's name in: \(error.message)")
+            try await server.peerClosed(0)
+            try expect(!server.received(by: 0).hasSuffix("\r\n0\r\n\r\n"), "an incomplete body")
+        },
+        ConformanceCase(.uploads, "failing trailers fail the exchange", needs: .requestTrailers) { trial in
+            struct Broken: Error {}
+            var stream = RequestBodyStream.chunks(of: ConformanceServer.bytes(100), length: nil)
+            stream.trailers = { throw Broken() }
+            let error = try await trial.failure(
+                trial.exchange("/echo", "POST", body: .stream(stream)), .requestBodyFailed)
+            try expect(error.underlying is Broken, "the cause")
+        },
     ]
+}
+
+extension RequestBody {
+    /// A body whose chunks depend on the response.
+    fileprivate static func duplex(_ chunks: AsyncStream<Data>) -> RequestBody {
+        var stream = RequestBodyStream(chunks)
+        stream.isDuplex = true
+        return .stream(stream)
+    }
+
+    /// A body of the text "body", followed by trailers.
+    fileprivate static func trailing(length: Int64?, _ trailers: HTTPFields) -> RequestBody {
+        var stream = RequestBodyStream.chunks(of: Data("body".utf8), length: length)
+        stream.trailers = { trailers }
+        return .stream(stream)
+    }
+}
+
+extension Data {
+    fileprivate func hasSuffix(_ text: String) -> Bool { suffix(text.utf8.count) == Data(text.utf8) }
 }
 
 extension ConformanceTrial {

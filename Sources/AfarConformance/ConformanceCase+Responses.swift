@@ -109,10 +109,11 @@ extension ConformanceCase {
                 let (exchange, _) = try await trial.exchange(
                     with: [
                         .respond("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"),
+                        .send("HTTP/1.1 104 Upload Resumption Supported\r\nLocation: /upload/1\r\n\r\n"),
                         .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"),
                     ]) { $0.observer = observer }
                 _ = try await trial.send(exchange)
-                try expectEqual(observer.heads, [103, 200])
+                try expectEqual(observer.heads, [103, 104, 200])
             },
         ]
 

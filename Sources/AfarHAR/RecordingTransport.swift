@@ -113,18 +113,19 @@ private final class SentBody: Sendable {
     init(_ exchange: inout Exchange) {
         body = exchange.body
         guard case .stream(let stream) = body else { return }
-        exchange.body = .stream(
-            RequestBodyStream(length: stream.length, isReplayable: stream.isReplayable) { [copy] in
-                let read = stream.reader()
-                copy.withLock { $0 = Data() }
-                return {
-                    let chunk = try await read()
-                    if let chunk {
-                        copy.withLock { if $0.count <= RecordingTransport.longestBody { $0.append(chunk) } }
-                    }
-                    return chunk
+        var recorded = RequestBodyStream(length: stream.length, isReplayable: stream.isReplayable) { [copy] in
+            let read = stream.reader()
+            copy.withLock { $0 = Data() }
+            return {
+                let chunk = try await read()
+                if let chunk {
+                    copy.withLock { if $0.count <= RecordingTransport.longestBody { $0.append(chunk) } }
                 }
-            })
+                return chunk
+            }
+        }
+        (recorded.isDuplex, recorded.trailers) = (stream.isDuplex, stream.trailers)
+        exchange.body = .stream(recorded)
     }
 
     func content(type: String) -> HAR.Content? {

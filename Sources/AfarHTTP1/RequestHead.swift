@@ -89,6 +89,13 @@ package struct RequestHead {
         closesConnection = own.contains(.connection) ? own.closesConnection : defaults.closesConnection
     }
 
+    /// Returns the bytes after the last data of a chunked body: an empty chunk and the trailer section (RFC 9112, section 7.1).
+    package static func endOfChunkedBody(trailers: HTTPFields) -> [UInt8] {
+        var bytes = Array("0\r\n".utf8)
+        for field in trailers { bytes.append(field) }
+        return bytes + [0x0D, 0x0A]
+    }
+
     /// Returns the request target (RFC 9112, section 3.2) after checking it.
     package static func target(of request: HTTPRequest, _ form: TargetForm) throws(Fault) -> String {
         let authority = request.authority ?? ""

@@ -89,6 +89,8 @@ open class ClosureEventMonitor: EventMonitor, @unchecked Sendable {
     open var requestDidCancel: ((Request) -> Void)?
     /// Called for `request(_:didCancelTask:)`.
     open var requestDidCancelTask: ((Request, URLSessionTask) -> Void)?
+    /// Called for `request(_:didReceiveInformationalResponse:)`.
+    open var requestDidReceiveInformationalResponse: ((Request, HTTPURLResponse) -> Void)?
 
     // MARK: Data requests
 
@@ -295,6 +297,10 @@ open class ClosureEventMonitor: EventMonitor, @unchecked Sendable {
 
     open func request(_ request: Request, didCancelTask task: URLSessionTask) {
         requestDidCancelTask?(request, task)
+    }
+
+    open func request(_ request: Request, didReceiveInformationalResponse response: HTTPURLResponse) {
+        requestDidReceiveInformationalResponse?(request, response)
     }
 
     open func request(

@@ -109,6 +109,7 @@ extension EventMonitor {
     public func request(_ request: Request, didSuspendTask task: URLSessionTask) {}
     public func requestDidCancel(_ request: Request) {}
     public func request(_ request: Request, didCancelTask task: URLSessionTask) {}
+    public func request(_ request: Request, didReceiveInformationalResponse response: HTTPURLResponse) {}
 
     // MARK: Data requests
 

@@ -17,7 +17,8 @@ public import Foundation
 /// 1. `requestDidResume`, `didCreateInitialURLRequest`, [`didAdaptInitialRequest`, `didCreateUploadable`], `didCreateURLRequest`,
 ///   `didCreateTask`, `didResumeTask`
 /// 2. [`taskIsWaitingForConnectivity`, `taskNeedsNewBodyStream`, `didProvideInputStream`, `didSendBodyData`],
-///   [`willPerformHTTPRedirection`, `didReceive challenge`], `dataTask:didReceive response`, `dataTask:didReceive data`
+///   [`didReceiveInformationalResponse`, `willPerformHTTPRedirection`, `didReceive challenge`], `dataTask:didReceive response`,
+///   `dataTask:didReceive data`
 /// 3. `didFinishCollecting`, `didGatherMetrics`, `task:didCompleteWithError`, [`didValidateRequest` for each validator],
 ///   `request:didCompleteTask`
 /// 4. [`requestIsRetrying`, and again from 1 without `requestDidResume`], `requestDidFinish`, `didParseResponse` for each handler
@@ -174,6 +175,9 @@ public protocol EventMonitor: Sendable {
 
     /// Called when an attempt's task was canceled with its request.
     func request(_ request: Request, didCancelTask task: URLSessionTask)
+
+    /// Called for each informational (1xx) response, for example 103 (Early Hints; RFC 8297).
+    func request(_ request: Request, didReceiveInformationalResponse response: HTTPURLResponse)
 
     // MARK: Data requests
 

@@ -131,6 +131,9 @@ extension EventReceiver {
     public func request(_ request: Request, didCancelTask task: URLSessionTask) {
         receive(.requestDidCancelTask(request, task))
     }
+    public func request(_ request: Request, didReceiveInformationalResponse response: HTTPURLResponse) {
+        receive(.requestDidReceiveInformationalResponse(request, response))
+    }
     public func request(
         _ request: DataRequest,
         didValidateRequest urlRequest: URLRequest?,

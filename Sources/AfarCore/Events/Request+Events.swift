@@ -171,6 +171,11 @@ final class ExchangeEvents: ExchangeObserver {
         events.receive(.taskIsWaitingForConnectivity(task))
     }
 
+    func exchangeDidReceiveInformational(_ head: ResponseHead) {
+        guard let events, let response = head.httpURLResponse else { return }
+        events.receive(.requestDidReceiveInformationalResponse(request, response))
+    }
+
     func exchangeDidReceiveHead(_ head: ResponseHead) {
         if head.status == 401 { reportChallenge(in: head) }
         guard let events, events.hasQueuedListeners, let task = request.lastTask as? URLSessionDataTask,

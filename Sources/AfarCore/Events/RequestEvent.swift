@@ -89,6 +89,8 @@ public enum RequestEvent: @unchecked Sendable {
     case requestDidCancel(Request)
     /// An attempt's task was canceled with its request.
     case requestDidCancelTask(Request, URLSessionTask)
+    /// An informational (1xx) response has arrived, for example 103 (Early Hints; RFC 8297).
+    case requestDidReceiveInformationalResponse(Request, HTTPURLResponse)
     /// A validator has validated a response.
     case requestDidValidate(Request, URLRequest?, HTTPURLResponse, ValidatedBody, Request.ValidationResult)
     /// A response was created for a handler, or a value was created from a chunk of a stream.
@@ -208,6 +210,8 @@ extension EventMonitor {
             requestDidCancel(request)
         case .requestDidCancelTask(let request, let task):
             self.request(request, didCancelTask: task)
+        case .requestDidReceiveInformationalResponse(let request, let response):
+            self.request(request, didReceiveInformationalResponse: response)
         case .requestDidValidate(let request, let urlRequest, let response, let body, let result):
             didValidate(request, urlRequest, response, body, result)
         case .requestDidParse(_, let value):

@@ -19,6 +19,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
 
     init(
         convertible: any URLRequestConvertible,
+        uploadBody: UploadBody? = nil,
         automaticallyCancelOnStreamError: Bool,
         session: SessionState,
         interceptor: (any RequestInterceptor)?,
@@ -26,7 +27,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     ) {
         self.automaticallyCancelOnStreamError = automaticallyCancelOnStreamError
         super.init(
-            convertible: convertible, sink: chunks, session: session, interceptor: interceptor,
+            convertible: convertible, uploadBody: uploadBody, sink: chunks, session: session, interceptor: interceptor,
             shouldAutomaticallyResume: shouldAutomaticallyResume, countsBytes: true)
     }
 }
@@ -64,6 +65,9 @@ extension DataStreamRequest {
         public let request: URLRequest?
         /// The metrics of the last attempt.
         public let metrics: TaskMetrics?
+        /// The trailer fields, which the server sent after the response's body (RFC 9110, section 6.5). `URLSessionTransport` doesn't
+        /// report them.
+        public let trailers: HTTPHeaders
         /// The error that ended the request, or nil if the whole body arrived or the WebSocket was closed.
         public let error: AFError?
         private let head: ResponseHead?
@@ -73,13 +77,16 @@ extension DataStreamRequest {
 
         init(of request: Request) {
             self.init(
-                request: request.request, metrics: request.metrics, error: request.completionError,
-                head: request.responseHead)
+                request: request.request, metrics: request.metrics, trailers: request.trailers,
+                error: request.completionError, head: request.responseHead)
         }
 
-        private init(request: URLRequest?, metrics: TaskMetrics?, error: AFError?, head: ResponseHead?) {
+        private init(
+            request: URLRequest?, metrics: TaskMetrics?, trailers: HTTPHeaders, error: AFError?, head: ResponseHead?
+        ) {
             self.request = request
             self.metrics = metrics
+            self.trailers = trailers
             self.error = error
             self.head = head
         }
@@ -119,7 +126,7 @@ extension DataStreamRequest.Stream {
 
 extension DataStreamRequest.Completion: SettledResponse {
     func failing(with error: AFError) -> Self {
-        Self(request: request, metrics: metrics, error: error, head: head)
+        Self(request: request, metrics: metrics, trailers: trailers, error: error, head: head)
     }
 }
 

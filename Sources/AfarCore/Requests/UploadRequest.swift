@@ -1,4 +1,5 @@
 public import Foundation
+import HTTPTypes
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
@@ -128,6 +129,16 @@ final class ChunkedInputStream: InputStream {
     init(_ chunks: RequestBodyStream) {
         self.chunks = chunks
         super.init(data: Data())
+    }
+}
+
+extension RequestBodyStream {
+    /// Creates a body whose trailer fields are headers.
+    init<Chunks: AsyncSequence & Sendable>(
+        _ chunks: Chunks, length: Int64?, trailers: (@Sendable () async throws -> HTTPHeaders)?
+    ) where Chunks.Element == Data {
+        self.init(chunks, length: length)
+        if let trailers { self.trailers = { try HTTPFields(checking: try await trailers()) } }
     }
 }
 

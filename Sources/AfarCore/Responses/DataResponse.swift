@@ -39,6 +39,8 @@ public struct DataResponse<Success, Failure: Error> {
     public var request: URLRequest? { details.request }
     /// The response's head.
     public var response: HTTPURLResponse? { details.origin.response }
+    /// The trailer fields, which the server sent after the response's body (RFC 9110, section 6.5). `URLSessionTransport` doesn't report them.
+    public var trailers: HTTPHeaders { details.origin.trailers }
     /// The response's bytes, after decoding.
     public var data: Data? { details.data }
     /// The metrics of the last attempt.
@@ -139,6 +141,10 @@ enum ResponseOrigin: Sendable {
         case .network(let head, _, _): head?.httpURLResponse
         case .provided(let response, _): response
         }
+    }
+
+    var trailers: HTTPHeaders {
+        if case .network(_, let attempt?, _) = self { HTTPHeaders(attempt.report.trailers) } else { HTTPHeaders() }
     }
 
     var sensitiveHeaders: Set<String> {

@@ -69,6 +69,8 @@ public struct DownloadResponse<Success, Failure: Error> {
     public var request: URLRequest? { details.request }
     /// The response's head.
     public var response: HTTPURLResponse? { details.origin.response }
+    /// The trailer fields, which the server sent after the response's body (RFC 9110, section 6.5). `URLSessionTransport` doesn't report them.
+    public var trailers: HTTPHeaders { details.origin.trailers }
     /// The metrics of the last attempt.
     public var metrics: TaskMetrics? { details.origin.metrics }
     /// The timestamps of the request.

@@ -411,9 +411,12 @@ open class Session: @unchecked Sendable {
     ///
     /// - `chunks`: The sequence, which is iterated once. If the sequence throws an error, the request fails.
     /// - `length`: The total number of bytes. The default is nil, which sends the body with chunked transfer coding.
+    /// - `trailers`: Returns the fields to send after the last chunk, for example a checksum. See ``RequestBodyStream/trailers``. The default is
+    ///   nil, which sends no trailer fields.
     open func upload<Chunks: AsyncSequence & Sendable>(
         _ chunks: Chunks,
         length: Int64? = nil,
+        trailers: (@Sendable () async throws -> HTTPHeaders)? = nil,
         to convertible: any URLConvertible,
         method: HTTPMethod = .post,
         headers: HTTPHeaders? = nil,
@@ -423,7 +426,7 @@ open class Session: @unchecked Sendable {
     ) -> UploadRequest where Chunks.Element == Data {
         makeUpload(
             Upload(
-                .chunks(RequestBodyStream(chunks, length: length)),
+                .chunks(RequestBodyStream(chunks, length: length, trailers: trailers)),
                 with: ParameterizedRequest(
                     url: convertible, method: method, headers: headers, modifier: requestModifier)),
             interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
@@ -435,12 +438,13 @@ open class Session: @unchecked Sendable {
     open func upload<Chunks: AsyncSequence & Sendable>(
         _ chunks: Chunks,
         length: Int64? = nil,
+        trailers: (@Sendable () async throws -> HTTPHeaders)? = nil,
         with convertible: any URLRequestConvertible,
         interceptor: (any RequestInterceptor)? = nil,
         shouldAutomaticallyResume: Bool? = nil
     ) -> UploadRequest where Chunks.Element == Data {
         makeUpload(
-            Upload(.chunks(RequestBodyStream(chunks, length: length)), with: convertible),
+            Upload(.chunks(RequestBodyStream(chunks, length: length, trailers: trailers)), with: convertible),
             interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
             fileManager: .default)
     }

@@ -371,14 +371,14 @@ final class ConnectionAttempt: @unchecked Sendable {
         guard let connection, let tls = connection.tls, self.evaluatedExchange === evaluatedExchange else { return }
         self.evaluatedExchange = nil
         let chain = tls.presentedChain
+        let isFinal = refusal.map { ![.cancelled, .timedOut, .outOfResources].contains($0.code) } ?? true
         if let refusal {
             connection.close()
-            engine.attemptFailed(self, refusal, failing: evaluatedExchange)
+            engine.attemptFailed(self, refusal, failing: evaluatedExchange, isForAll: isFinal)
         } else {
             tls.trustServer()
             proceed(on: connection)
         }
-        let isFinal = refusal.map { ![.cancelled, .timedOut, .outOfResources].contains($0.code) } ?? true
         engine.evaluationEnded(key, isFinal ? refusal : nil, of: chain)
     }
 

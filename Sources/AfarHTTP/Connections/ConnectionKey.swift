@@ -81,7 +81,8 @@ struct ConnectionKey: Hashable {
             switch exchange.options.httpVersion {
             // A proxy that forwards requests receives HTTP/1.1.
             case _ where purpose != .requests || route?.requestProxy != nil: .http1
-            case .http2 where isSecure: .negotiated(HTTP2Session.Configuration(exchange.options))
+            case .automatic where isSecure, .http2 where isSecure:
+                .negotiated(HTTP2Session.Configuration(exchange.options))
             case .http2PriorKnowledge: .http2(HTTP2Session.Configuration(exchange.options))
             case .automatic, .http1, .http2, .http3: .http1
             }

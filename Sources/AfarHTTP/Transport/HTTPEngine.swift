@@ -389,7 +389,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
     }
 
     /// Sends no further requests over a connection. The connection is closed after its exchanges.
-    private func stopSharing(_ connection: HTTPConnection) {
+    func stopSharing(_ connection: HTTPConnection) {
         if shared[connection.key] === connection { shared[connection.key] = nil }
         stopCounting(connection)
     }
@@ -501,14 +501,20 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         makeAvailable(connection, isFresh: true, for: maximumIdleTime)
     }
 
-    /// - Parameter waiter: The exchange that fails with the attempt, if it is still waiting. The default is the first waiter.
-    func attemptFailed(_ attempt: ConnectionAttempt, _ fault: Fault, failing waiter: HTTPExchange? = nil) {
-        if remove(attempt) { failWaiter(for: attempt, fault, waiter) }
+    /// - Parameters:
+    ///   - waiter: The exchange that fails with the attempt, if it is still waiting. The default is the first waiter.
+    ///   - isForAll: Whether the other waiters for a shared connection fail too.
+    func attemptFailed(
+        _ attempt: ConnectionAttempt, _ fault: Fault, failing waiter: HTTPExchange? = nil, isForAll: Bool = true
+    ) {
+        if remove(attempt) { failWaiter(for: attempt, fault, waiter, isForAll: isForAll) }
     }
 
-    private func failWaiter(for attempt: ConnectionAttempt, _ fault: Fault, _ waiter: HTTPExchange? = nil) {
+    private func failWaiter(
+        for attempt: ConnectionAttempt, _ fault: Fault, _ waiter: HTTPExchange? = nil, isForAll: Bool = true
+    ) {
         var next = pool.openingFailed(attempt.key, failing: waiter)
-        let sharesFailure = waiter == nil && isShared(attempt.key)
+        let sharesFailure = isForAll && isShared(attempt.key)
         while let failed = next {
             failed.isWaiting = false
             failed.lastAttempt = attempt

@@ -38,7 +38,8 @@ extension HTTPExchange {
         state.noteActivity(of: count, at: engine.loop.now)
         observer?.exchangeDidSend(bytes: feed.byteCount, expected: feed.length)
         if isLast { didSendAll() }
-        return .bytes(count, isLast: isLast)
+        guard count == 0 else { return .bytes(count, isLast: isLast) }
+        return .trailers(try feed.checkedTrailers())
     }
 
     /// Returns whether the body waits for `100 (Continue)`. The first call starts the time limit.

@@ -103,6 +103,10 @@ extension HTTPExchange {
     func receive(_ head: ResponseHead) throws(Fault) {
         sending.expectationDeadline = .max
         if isLateTimeout(head) { return sending.mustSendAgain = true }
+        if isMisdirected(head) {
+            if let connection, sending.http2 != nil { engine.stopSharing(connection) }
+            return sending.mustSendAgain = true
+        }
         if head.status == 417, sendsExpectation {
             guard rewindBody() else {
                 throw Fault(

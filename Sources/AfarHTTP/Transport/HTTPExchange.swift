@@ -155,7 +155,8 @@ final class HTTPExchange: LoopExchange, @unchecked Sendable {
         case .file(let url): feed = try BodyFeed(file: url)
         case .stream(let stream):
             let pump = BodyPump { self.post(.bodyReady) }
-            feed = BodyFeed(pump: pump, length: stream.length)
+            // Over HTTP/1.1, only a chunked body can have trailers.
+            feed = BodyFeed(pump: pump, length: stream.trailers == nil ? stream.length : nil)
             pump.start(stream)
         }
         try prepareSending(hop.exchange)
@@ -237,6 +238,11 @@ final class HTTPExchange: LoopExchange, @unchecked Sendable {
             && rewindBody()
     }
 
+    /// Whether the server accepts the request only over a connection that hasn't served other requests (421; RFC 9110, section 15.5.20).
+    func isMisdirected(_ head: ResponseHead) -> Bool {
+        head.status == 421 && sending.wasReused && sendCount == 1 && rewindBody()
+    }
+
     /// Rewinds the body. Returns false if it can't be read again.
     func rewindBody() -> Bool { feed?.seek(to: 0) ?? true }
 
@@ -269,8 +275,11 @@ final class HTTPExchange: LoopExchange, @unchecked Sendable {
     var isComplete: Bool {
         sending.isResponseComplete
             && (sending.http2 != nil || sending.output.isSent || state.needsNoMoreBody || sending.isSendingBroken
-                || !sending.parser.isReusable(remainingByteCount: 0, isRequestSent: true))
+                || !sending.parser.isReusable(remainingByteCount: 0, isRequestSent: true) || isDuplex)
     }
+
+    /// Whether the rest of the request isn't needed after the response.
+    private var isDuplex: Bool { if case .stream(let stream) = hop.exchange.body { stream.isDuplex } else { false } }
 
     /// Whether the connection can carry another request.
     func leavesConnectionReusable(surplus: Int) -> Bool {
@@ -287,6 +296,6 @@ final class HTTPExchange: LoopExchange, @unchecked Sendable {
     func release() {
         feed?.close()
         (feed, stream, connection, lastConnection, lastAttempt, owner) = (nil, nil, nil, nil, nil, nil)
-        sink = BodySink(collecting: 0)
+        sink = BodySink(discarding: 0)
     }
 }

@@ -26,7 +26,7 @@ public final class HTTPTransport: CallbackTransport {
         features: [
             .fileUpload, .streamedUpload, .fileDelivery, .streamedDelivery, .backpressure, .suspension, .metrics,
             .connectTimeout, .informationalResponses, .trailers, .anyMethod, .minimumTransferRate, .minimumTLSVersion,
-            .serverTrust, .clientIdentity, .networkSettings, .connections, .http2,
+            .serverTrust, .clientIdentity, .networkSettings, .connections, .http2, .duplex, .requestTrailers,
         ], contentCodings: ContentDecoder.codings)
 
     /// Creates a transport. Its threads run from the first exchange that needs them until the transport is released.

@@ -77,22 +77,35 @@ struct RequestOutput {
         guard case .bytes(let count) = try answer.get() else { return false }
         bodyByteCount += Int64(count)
         unsent = start..<(start + count)
-        if feed.length == nil { addChunk(count) } else { hasLastPiece = count == 0 || bodyByteCount == feed.length }
+        if feed.length != nil {
+            hasLastPiece = count == 0 || bodyByteCount == feed.length
+        } else if count > 0 {
+            addChunk(count)
+        } else {
+            buffer = RequestHead.endOfChunkedBody(trailers: try feed.checkedTrailers())
+            (unsent, hasLastPiece) = (0..<buffer.count, true)
+        }
         return true
     }
 
-    /// Adds the framing of a chunk to the bytes in the buffer (RFC 9112, section 7.1). An empty chunk ends the body.
+    /// Adds the framing of a chunk to the bytes in the buffer (RFC 9112, section 7.1).
     private mutating func addChunk(_ count: Int) {
-        guard count > 0 else {
-            buffer = Array("0\r\n\r\n".utf8)
-            (unsent, hasLastPiece) = (0..<buffer.count, true)
-            return
-        }
         let line = Array("\(String(count, radix: 16))\r\n".utf8)
         let (start, end) = (unsent.lowerBound - line.count, unsent.upperBound)
         for (index, byte) in line.enumerated() { buffer[start + index] = byte }
         (buffer[end], buffer[end + 1]) = (0x0D, 0x0A)
         unsent = start..<(end + 2)
+    }
+}
+
+extension BodyFeed {
+    /// Returns the trailer fields, which follow the last chunk.
+    ///
+    /// - Throws: A fault if a field isn't permitted in trailers.
+    func checkedTrailers() throws(Fault) -> HTTPFields {
+        let trailers = trailers
+        guard let field = trailers.first(where: { $0.name.isForbiddenInTrailers }) else { return trailers }
+        throw Fault(.requestBodyFailed, "\(field.name) can't be sent in trailers (RFC 9110, section 6.5.1)")
     }
 }
 

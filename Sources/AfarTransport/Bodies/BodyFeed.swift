@@ -1,4 +1,5 @@
 package import Foundation
+package import HTTPTypes
 
 /// The source of a request's body while a transport sends it.
 package final class BodyFeed {
@@ -19,6 +20,9 @@ package final class BodyFeed {
     package let length: Int64?
     /// The number of bytes read since the body's start.
     package private(set) var byteCount: Int64 = 0
+
+    /// The trailer fields. They are complete when ``read(into:)`` has returned 0 bytes.
+    package var trailers: HTTPFields { if case .pump(let pump) = source { pump.trailers } else { HTTPFields() } }
 
     package init(data: Data) {
         source = .memory(data)
@@ -101,6 +105,7 @@ package final class BodyPump: Sendable {
     private struct State {
         var chunk = Data()
         var isAtEnd = false
+        var trailers = HTTPFields()
         var fault: Fault?
         var isLoopWaiting = false
         var producer: UnsafeContinuation<Bool, Never>?
@@ -144,7 +149,10 @@ package final class BodyPump: Sendable {
                     guard await put(chunk) else { return }
                     if !isComplete { next = try await read() }
                 }
-                end(with: nil)
+                if let length = stream.length, sent < length {
+                    throw Fault(.requestBodyFailed, "the body ended after \(sent) of \(length) bytes")
+                }
+                end(with: nil, trailers: try await stream.trailers?() ?? HTTPFields())
             } catch let fault as Fault {
                 end(with: fault)
             } catch {
@@ -175,6 +183,8 @@ package final class BodyPump: Sendable {
         if let fault { throw fault }
         return count
     }
+
+    fileprivate var trailers: HTTPFields { state.withLock { $0.trailers } }
 
     package func cancel() {
         let producer = state.withLock { state -> UnsafeContinuation<Bool, Never>? in
@@ -208,10 +218,10 @@ package final class BodyPump: Sendable {
         }
     }
 
-    private func end(with fault: Fault?) {
+    private func end(with fault: Fault?, trailers: HTTPFields = HTTPFields()) {
         let onReady = state.withLock { state in
             state.isAtEnd = true
-            state.fault = fault
+            (state.fault, state.trailers) = (fault, trailers)
             return state.takeCall()
         }
         onReady?()

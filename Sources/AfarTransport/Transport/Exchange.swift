@@ -159,7 +159,10 @@ public struct Exchange: Sendable {
         switch body {
         case .none, .data: break
         case .file: requiredFeatures.insert(.fileUpload)
-        case .stream: requiredFeatures.insert(.streamedUpload)
+        case .stream(let stream):
+            requiredFeatures.insert(.streamedUpload)
+            if stream.isDuplex { requiredFeatures.insert(.duplex) }
+            if stream.trailers != nil { requiredFeatures.insert(.requestTrailers) }
         }
         switch delivery {
         case .collect: break

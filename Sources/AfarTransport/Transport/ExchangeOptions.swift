@@ -16,8 +16,8 @@ public struct ExchangeOptions: Sendable {
 
     /// The HTTP version of a request.
     public enum HTTPVersion: String, Sendable, Hashable, CaseIterable {
-        /// The transport decides. Sessions on Linux use HTTP/1.1 by default. A `CurlTransport` that is used directly selects HTTP/2
-        /// with libcurl 8.17 or later.
+        /// The transport decides. `HTTPTransport`, which sessions on Linux use, offers HTTP/2 over TLS, as with ``http2``. A
+        /// `CurlTransport` does so with libcurl 8.17 or later, and otherwise uses HTTP/1.1.
         case automatic
         /// HTTP/1.1 (RFC 9112).
         case http1

@@ -1,4 +1,5 @@
 public import Foundation
+public import HTTPTypes
 
 /// A request's body: its content, its length, and whether it can be sent again.
 public enum RequestBody: Sendable {
@@ -42,12 +43,26 @@ public struct RequestBodyStream: Sendable {
     public let length: Int64?
     /// A Boolean value that indicates whether the chunks can be produced again.
     public let isReplayable: Bool
+    /// A Boolean value that indicates whether chunks can depend on the response, so that the transport must send the body while it receives
+    /// the response. The default is false. Such a body requires the feature ``TransportCapabilities/Features/duplex``. When the response is
+    /// complete, the rest of the body isn't sent.
+    public var isDuplex = false
+    /// Returns the fields to send after the last chunk. The default is nil, which sends no trailer fields.
+    ///
+    /// A body with trailer fields requires the feature ``TransportCapabilities/Features/requestTrailers``. It is sent without
+    /// `Content-Length`.
+    public var trailers: Trailers?
     private let makeReader: @Sendable () -> Reader
     private let wasRead = Locked(false)
 
     /// A function that returns the next chunk on each call, and nil at the end. If the function throws an error, the exchange
     /// fails with that error as the cause.
     public typealias Reader = @Sendable () async throws -> Data?
+
+    /// A function that returns trailer fields (RFC 9110, section 6.5). It is called once each time the body is sent, after the reader has
+    /// returned nil. If the function throws an error, or returns a field that isn't permitted in trailers, the exchange fails. For
+    /// example, `Content-Length` and `Authorization` aren't permitted.
+    public typealias Trailers = @Sendable () async throws -> HTTPFields
 
     /// Creates a body from a function that returns a new reader each time the body is sent.
     ///

@@ -90,7 +90,7 @@ public struct TransportCapabilities: Sendable, Hashable {
         public static let minimumTLSVersion = Features(rawValue: 1 << 8)
         /// Reports informational (1xx) responses.
         public static let informationalResponses = Features(rawValue: 1 << 9)
-        /// Reports trailer fields.
+        /// Reports the trailer fields of responses.
         public static let trailers = Features(rawValue: 1 << 10)
         /// Sends any method token unchanged.
         public static let anyMethod = Features(rawValue: 1 << 11)
@@ -116,6 +116,10 @@ public struct TransportCapabilities: Sendable, Hashable {
 
         /// Delivers connections for protocols other than HTTP: ``ResponseDelivery/connection``.
         public static let connections = Features(rawValue: 1 << 21)
+        /// Sends a body while it receives the response: ``RequestBodyStream/isDuplex``.
+        public static let duplex = Features(rawValue: 1 << 22)
+        /// Sends trailer fields: ``RequestBodyStream/trailers``.
+        public static let requestTrailers = Features(rawValue: 1 << 23)
 
         static let names: [(Features, String)] = [
             (.fileUpload, "file upload"), (.streamedUpload, "streamed upload"), (.fileDelivery, "delivery to a file"),
@@ -129,6 +133,7 @@ public struct TransportCapabilities: Sendable, Hashable {
             (.networkSettings, "network settings (proxies, Unix sockets, interfaces, address families, keep-alive)"),
             (.http2, "HTTP/2"), (.http3, "HTTP/3"),
             (.connections, "connections for other protocols (WebSocket, raw streams)"),
+            (.duplex, "bodies that depend on the response (duplex)"), (.requestTrailers, "request trailers"),
         ]
 
         /// A sentence for error messages that names an alternative to a missing feature.

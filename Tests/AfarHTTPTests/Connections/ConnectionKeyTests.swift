@@ -75,7 +75,7 @@ import Testing
             let request = HTTPRequest(method: .get, scheme: scheme, authority: "a", path: "/")
             return try ConnectionKey(Exchange(request: request, options: options), for: purpose)
         }
-        #expect(try key(.automatic) == key(.http1))
+        #expect(try key(.automatic) == key(.http2))
         #expect(try key(.http2) != key(.http1))
         #expect(try key(.http2) != key(.http2PriorKnowledge))
         #expect(try key(.http2, scheme: "http") == key(.http1, scheme: "http"))

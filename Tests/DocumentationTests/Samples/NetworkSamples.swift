@@ -2,11 +2,12 @@ import Afar
 
 /// The samples of Docs/Networking.md.
 enum NetworkSamples {
-    static func http2() -> Session {
+    static func http1() -> (Session, DataRequest) {
         var configuration = SessionConfiguration.default
-        configuration.httpVersion = .http2
+        configuration.httpVersion = .http1
         let session = Session(configuration: configuration)
-        return session
+        let request = AF.request("https://api.example.com/me").options { $0.httpVersion = .http1 }
+        return (session, request)
     }
 
     static func proxy(password: String) throws -> Session {

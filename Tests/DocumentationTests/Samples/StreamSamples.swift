@@ -31,6 +31,17 @@ enum StreamSamples {
         }
     }
 
+    static func conversation() async {
+        let (questions, input) = AsyncStream.makeStream(of: Data.self)
+        let request = AF.streamRequest(sending: questions, to: "https://api.example.com/conversation")
+        input.yield(Data("How deep is the sea?\n".utf8))
+        for await stream in request.streamTask().streamingStrings() {
+            guard let answer = stream.value else { continue }
+            print(answer)
+            if answer.contains("meters") { input.finish() } else { input.yield(Data("And in meters?\n".utf8)) }
+        }
+    }
+
     static func decodables() async {
         let request = AF.streamRequest("https://api.example.com/one-note")
         for await stream in request.streamTask().streamingDecodables(Note.self) {

@@ -74,6 +74,11 @@ enum UploadSamples {
         print(try await request.serializingString().value)
     }
 
+    static func trailers(_ lines: AsyncStream<Data>) async throws {
+        let request = AF.upload(lines, trailers: { ["X-Lines": "3"] }, to: "https://api.example.com/tables")
+        print(try await request.serializingString().value)
+    }
+
     static func convertible(folder: URL) async throws {
         let receipt = try await AF.upload(Backup(folder: folder)).validate().serializingString().value
         print(receipt)
