@@ -2,23 +2,30 @@ import Afar
 import Foundation
 
 extension Trial {
+    /// Requests over HTTP/2, except those to servers that run scripts.
+    static func http2(_ stage: Stage, requests: Int, seed: UInt64) -> Trial {
+        mixed(stage, session: stage.http2Session, stage.http2URL, title: "HTTP/2", requests: requests, seed: seed)
+    }
+
     /// Requests over libcurl.
     static func libcurl(_ stage: Stage, requests: Int, seed: UInt64) -> Trial {
-        mixed(stage, session: stage.curlSession, title: "libcurl", requests: requests, seed: seed)
+        mixed(stage, session: stage.curlSession, stage.url, title: "libcurl", requests: requests, seed: seed)
     }
 
     /// Requests over Foundation's URLSession.
     ///
     /// The memory and connections that Foundation keeps are reported but don't affect the result.
     static func urlSession(_ stage: Stage, requests: Int, seed: UInt64) -> Trial {
-        var trial = mixed(stage, session: stage.urlSession, title: "URLSession", requests: requests, seed: seed)
+        var trial = mixed(
+            stage, session: stage.urlSession, stage.url, title: "URLSession", requests: requests, seed: seed)
         trial.checksResources = false
         return trial
     }
 
     /// Requests with a mix of challenges, redirects, resets, truncated bodies and cancellations.
     private static func mixed(
-        _ stage: Stage, session: Session, title: String, requests: Int, seed: UInt64
+        _ stage: Stage, session: Session, _ nginxURL: @escaping @Sendable (String) -> String, title: String,
+        requests: Int, seed: UInt64
     ) -> Trial {
         Trial(title: title, requests: requests, warmUp: requests / 2) { number, ledger in
             var dice = Dice(seed: seed, request: number)
@@ -28,7 +35,7 @@ extension Trial {
             let url =
                 isScripted
                 ? stage.scripts.url(scripts.randomElement(using: &dice) ?? .redirects)
-                : stage.url(paths.randomElement(using: &dice) ?? "/record")
+                : nginxURL(paths.randomElement(using: &dice) ?? "/record")
             let isCancelled = Int.random(in: 0..<5, using: &dice) == 0
             let pause = UInt64.random(in: 0...3_000_000, using: &dice)
             let request = session.request(url).authenticate(username: "ada", password: "engine").validate()

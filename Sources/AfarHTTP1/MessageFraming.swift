@@ -1,5 +1,5 @@
-import AfarTransport
-import HTTPTypes
+package import AfarTransport
+package import HTTPTypes
 
 /// How the end of a response's body is determined (RFC 9112, section 6.3), and whether the connection persists afterward (section 9.3).
 struct MessageFraming {
@@ -22,7 +22,7 @@ struct MessageFraming {
         // A tunnel has no length, regardless of the fields (RFC 9110, section 9.3.6).
         if !isTunnel, let error = fields.lengthError { throw error }
         let isChunked = fields.transferCodings == ["chunked"]
-        let canHaveBody = method != .head && head.status != 204 && head.status != 304
+        let canHaveBody = head.canHaveBody(to: method)
         // A Transfer-Encoding overrides a Content-Length (section 6.3, item 3). The coding `identity` is ignored.
         body =
             if isTunnel { .tunnel } else if !canHaveBody { .none } else if !fields.transferCodings.isEmpty {
@@ -44,6 +44,13 @@ struct MessageFraming {
         let keepsAlive = !isHTTP10 || fields.keepsConnection
         isPersistent = body != .untilClose && body != .tunnel && !isAmbiguous && !fields.closesConnection && keepsAlive
         keepAliveTimeout = fields.keepAliveTimeout
+    }
+}
+
+extension ResponseHead {
+    /// Whether the response to a request can have a body, regardless of its fields (RFC 9110, section 6.4.1).
+    package func canHaveBody(to method: HTTPRequest.Method) -> Bool {
+        method != .head && status != 204 && status != 304
     }
 }
 

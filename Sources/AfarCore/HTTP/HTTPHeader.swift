@@ -79,6 +79,17 @@ extension HTTPHeader {
         HTTPHeader(name: "Content-Type", value: value)
     }
 
+    /// A `Priority` header (RFC 9218). Servers can use it to order the responses that share a connection.
+    ///
+    /// - Parameters:
+    ///   - urgency: A number from 0 (most urgent) to 7 (for example, a download in the background). Other numbers are clamped. The default
+    ///     is 3.
+    ///   - isIncremental: Whether a part of the response is useful. Servers can then send several such responses in turns. The default is
+    ///     false.
+    public static func priority(urgency: Int = 3, isIncremental: Bool = false) -> HTTPHeader {
+        HTTPHeader(name: "Priority", value: "u=\(min(max(urgency, 0), 7))\(isIncremental ? ", i" : "")")
+    }
+
     /// A `User-Agent` header.
     public static func userAgent(_ value: String) -> HTTPHeader {
         HTTPHeader(name: "User-Agent", value: value)

@@ -126,7 +126,7 @@ extension HTTPExchange {
     /// Applies a decision about the head.
     private func apply(_ decision: HeadDecision) throws(Fault) {
         guard let head = sending.responseHead else { return }
-        try record(decision, length: sending.declaredLength, at: engine.loop.now)
+        try record(decision, length: declaredLength, at: engine.loop.now)
         switch headState {
         case .accepted:
             sending.decoder = ContentDecoder(for: head, options: hop.exchange.options).map(PieceDecoder.init)
@@ -169,7 +169,7 @@ extension HTTPExchange {
         }
         state.noteActivity(of: taken, at: engine.loop.now)
         if !isDiscarded {
-            let expected = sending.decoder == nil ? sending.declaredLength : nil
+            let expected = sending.decoder == nil ? declaredLength : nil
             observer?.exchangeDidReceive(bytes: sink.byteCount, expected: expected)
         }
         return taken

@@ -45,12 +45,6 @@ final class HTTPExchange: LoopExchange, @unchecked Sendable {
                 .init(head, url: exchange.responseURL, canUpgrade: key.purpose == .upgrade), options: exchange.options)
             output = RequestOutput(head: head, inlineBody: feed == nil ? exchange.inlineBody : nil, feed: feed)
         }
-
-        /// The length of the response's body before decoding; nil if it is unknown.
-        var declaredLength: Int64? {
-            guard http2 != nil else { return parser.declaredLength }
-            return responseHead?.contentLength
-        }
     }
 
     /// The maximum time that a body waits for `100 (Continue)`, in nanoseconds (RFC 9110, section 10.1.1).
@@ -244,7 +238,19 @@ final class HTTPExchange: LoopExchange, @unchecked Sendable {
     }
 
     /// Rewinds the body. Returns false if it can't be read again.
-    func rewindBody() -> Bool { feed?.seek(to: 0) ?? true }
+    func rewindBody() -> Bool {
+        guard let feed, !feed.seek(to: 0) else { return true }
+        guard hop.exchange.body.isReplayable else { return false }
+        feed.close()
+        (self.feed, hasOpenedBody) = (nil, false)
+        return true
+    }
+
+    /// The length of the response's body before decoding; nil if it is unknown.
+    var declaredLength: Int64? {
+        guard sending.http2 != nil else { return sending.parser.declaredLength }
+        return sending.responseHead.flatMap { $0.canHaveBody(to: head.method) ? $0.contentLength : 0 }
+    }
 
     /// Prepares to send the request over another connection.
     func rewind() throws(Fault) {

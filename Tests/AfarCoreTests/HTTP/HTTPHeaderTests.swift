@@ -21,6 +21,9 @@ struct HTTPHeaderTests {
             (.contentDisposition("v"), "Content-Disposition: v"),
             (.contentEncoding("v"), "Content-Encoding: v"),
             (.contentType("v"), "Content-Type: v"),
+            (.priority(), "Priority: u=3"),
+            (.priority(urgency: 9, isIncremental: true), "Priority: u=7, i"),
+            (.priority(urgency: -1), "Priority: u=0"),
             (.userAgent("v"), "User-Agent: v"),
             (.websocketProtocol("v"), "Sec-WebSocket-Protocol: v"),
         ])

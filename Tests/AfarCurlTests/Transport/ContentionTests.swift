@@ -213,5 +213,22 @@ extension TransportTests {
                 #expect(response.report.transactions.first?.resendCount == (method == .get ? 1 : 0))
             }
         }
+
+        @Test(.onlyOverHTTP("libcurl delivers the 421"), arguments: [HTTPRequest.Method.get, .post])
+        func aRequestThatIsRefusedOverAReusedConnectionIsSentOverAnother(_ method: HTTPRequest.Method) async throws {
+            let refusal = "HTTP/1.1 421 Misdirected\r\nContent-Length: 0\r\n\r\n"
+            let script: [RawServer.Step] = [.respond(Self.ok("a")), .respond(refusal), .waitForever]
+            try await withRawServer(script, [.respond(Self.ok("b"))], [.loop([.respond(refusal)])]) { server in
+                #expect(try await transport.text(of: Exchange(server.url)) == "a")
+                let response = try await transport.send(Exchange(server.url, method))
+                #expect(response.head.status == 200)
+                #expect(response.report.transactions.first?.resendCount == 1)
+                try await server.peerClosed(0)
+                // Over a fresh connection, the response is delivered.
+                transport.closeIdleConnections()
+                #expect(try await transport.send(Exchange(server.url, method)).head.status == 421)
+                #expect(server.connectionCount == 3)
+            }
+        }
     }
 }

@@ -170,6 +170,132 @@ import Testing
         #expect(requests.count == 3 && requests.last == requests.dropFirst().first)
     }
 
+    // MARK: Bodies
+
+    private static let pong = Array("pong".utf8)
+
+    @Test func aBodyCanDependOnTheResponse() async throws {
+        let server = try FrameServer { connection, frame in
+            switch frame.type {
+            case 1: connection.send(.headers(Self.ok, frame.stream), Frame(0, stream: frame.stream, Self.pong))
+            case 0: connection.send(Frame(0, flags: frame.flags & 1, stream: frame.stream, Self.pong))
+            default: break
+            }
+        }
+        let (chunks, input) = AsyncStream.makeStream(of: Data.self)
+        let response = try await HTTPTransport().send(
+            exchange(server, body: .stream(.duplex(chunks)), delivery: .stream()))
+        guard case .stream(let body) = response.body else {
+            Issue.record("no stream")
+            return
+        }
+        var count = 0
+        for try await part in body {
+            count += part.count
+            if count < 20 { input.yield(Data("ping".utf8)) } else { input.finish() }
+        }
+        #expect(count == 24)
+        // Each part is sent at once, in a frame of its own.
+        let sizes = server.connections[0].frames.filter { $0.type == 0 }.map(\.payload.count)
+        #expect(sizes == [4, 4, 4, 4, 0])
+    }
+
+    /// The sequence never ends.
+    @Test(arguments: [true, false]) func aCompleteResponseEndsADuplexRequest(sendsFirst: Bool) async throws {
+        let server = try FrameServer { connection, frame in
+            if frame.type == (sendsFirst ? 0 : 1) {
+                connection.send(.headers(Self.ok, frame.stream), Frame(0, flags: 1, stream: frame.stream, Self.pong))
+            }
+        }
+        let transport = HTTPTransport()
+        let (chunks, input) = AsyncStream.makeStream(of: Data.self)
+        input.yield(Data("ping".utf8))
+        #expect(text(try await transport.send(exchange(server, body: .stream(.duplex(chunks))))) == "pong")
+        try await server.wait { $0.first?.frames.contains { $0.type == 3 } == true }
+        while await transport.connectionStatistics?.hosts.map(\.idle) != [1] { await Task.yield() }
+        input.finish()
+    }
+
+    @Test(arguments: [nil, 4] as [Int64?]) func trailersFollowTheBody(length: Int64?) async throws {
+        let server = try FrameServer { connection, frame in
+            if frame.stream > 0, frame.flags & 1 != 0, frame.type < 2 { connection.respond(to: frame) }
+        }
+        var stream = RequestBodyStream(
+            AsyncStream<Data> {
+                $0.yield(Data("body".utf8)); $0.finish()
+            }, length: length)
+        let name = try #require(HTTPField.Name("x-checksum"))
+        stream.trailers = { [name: "1a2b3c"] }
+        _ = try await HTTPTransport().send(exchange(server, body: .stream(stream)))
+        let frames = server.connections[0].frames.filter { $0.type < 2 }
+        #expect(frames.map(\.type) == [1, 0, 1])
+        #expect(frames.map { $0.flags & 1 } == [0, 0, 1])
+        #expect(frames[1].payload == Array("body".utf8))
+    }
+
+    @Test func aFieldThatTrailersCannotContainFailsTheRequest() async throws {
+        let server = try FrameServer { _, _ in }
+        var stream = RequestBodyStream(AsyncStream<Data> { $0.finish() })
+        stream.trailers = { [.contentLength: "4"] }
+        let exchange = exchange(server, body: .stream(stream))
+        let error = await #expect(throws: TransportError.self) { try await HTTPTransport().send(exchange) }
+        #expect(error?.code == .requestBodyFailed)
+        #expect(error?.message.contains("Content-Length") == true)
+        try await server.wait { $0.first?.frames.contains { $0.type == 3 } == true }
+        #expect(server.connections[0].frames.allSatisfy { $0.type > 1 || $0.flags & 1 == 0 })
+    }
+
+    /// The server refuses the first stream after it has received a part of its body.
+    @Test(arguments: [true, false]) func aRefusedStreamIsSentAgainIfItIsReplayable(_ isReplayable: Bool) async throws {
+        let server = try FrameServer { connection, frame in
+            if frame.stream == 1, frame.type == 0 {
+                connection.send(Frame(3, stream: 1, [0, 0, 0, 7]))
+            } else if frame.stream == 3, frame.type == 0, frame.flags & 1 != 0 {
+                connection.send(.headers(Self.ok, 3, ends: true))
+            }
+        }
+        let stream = RequestBodyStream(length: nil, isReplayable: isReplayable) {
+            let rest = Mutex([Data("ab".utf8), Data("cd".utf8)])
+            return { rest.withLock { $0.isEmpty ? nil : $0.removeFirst() } }
+        }
+        let exchange = exchange(server, body: .stream(stream))
+        guard isReplayable else {
+            let error = await #expect(throws: TransportError.self) { try await HTTPTransport().send(exchange) }
+            #expect(error?.code == .connectionLost)
+            return
+        }
+        #expect(try await HTTPTransport().send(exchange).head.status == 200)
+        let sent = server.connections[0].frames.filter { $0.type == 0 && $0.stream == 3 }.flatMap(\.payload)
+        #expect(sent == Array("abcd".utf8))
+    }
+
+    // MARK: Misdirected requests
+
+    @Test func aRequestThatIsRefusedOverASharedConnectionIsSentOverAnother() async throws {
+        let misdirected = Frame.field(":status", "421")
+        let server = try FrameServer { connection, frame in
+            guard frame.type == 1 else { return }
+            let isRefused = connection.index == 0 && frame.stream > 1
+            connection.send(.headers(isRefused ? misdirected : Self.ok, frame.stream, ends: true))
+        }
+        let transport = HTTPTransport()
+        try await warmUp(transport, server)
+        #expect(try await transport.send(exchange(server)).head.status == 200)
+        #expect(try await transport.send(exchange(server)).head.status == 200)
+        try await server.wait { $0.first?.isPeerClosed == true }
+        #expect(server.connections.count == 2)
+    }
+
+    @Test func aRequestThatIsRefusedOverAFreshConnectionIsNotSentAgain() async throws {
+        let server = try FrameServer { connection, frame in
+            guard frame.type == 1 else { return }
+            connection.send(.headers(Frame.field(":status", "421"), frame.stream, ends: true))
+        }
+        let transport = HTTPTransport()
+        for _ in 0..<3 { #expect(try await transport.send(exchange(server)).head.status == 421) }
+        #expect(server.connections.count == 3)
+    }
+
     // MARK: Waiting
 
     /// The first 100 requests are sent before the server's limit arrives.
@@ -324,106 +450,10 @@ import Testing
     }
 }
 
-/// A server that calls a closure with each frame that it receives.
-final class FrameServer: Sendable {
-    typealias Frame = HTTP2Frame
-
-    /// A connection. Its state can be used on any thread.
-    final class Connection: Sendable {
-        private struct State {
-            var frames: [Frame] = []
-            var isClosed = false
-            var isPeerClosed = false
-        }
-
-        let index: Int
-        private let socket: Socket
-        private let state = Mutex(State())
-
-        fileprivate init(_ socket: Socket, _ index: Int) { (self.socket, self.index) = (socket, index) }
-
-        var frames: [Frame] { state.withLock(\.frames) }
-        var isClosed: Bool { state.withLock(\.isClosed) }
-        var isPeerClosed: Bool { state.withLock(\.isPeerClosed) }
-
-        func send(_ frames: Frame...) {
-            state.withLock { state in
-                guard !state.isClosed else { return }
-                try? socket.write(frames.flatMap(\.bytes))
-            }
-        }
-
-        /// Sends an empty response if the frame is a request.
-        func respond(to frame: Frame) { if frame.type == 1 { send(.headers([0x88], frame.stream, ends: true)) } }
-
-        /// Finishes sending.
-        func close() {
-            state.withLock { state in
-                state.isClosed = true
-                socket.finishWriting()
-            }
-        }
-
-        /// Closes the connection with a reset.
-        func reset() {
-            state.withLock { state in
-                state.isClosed = true
-                var linger = linger(l_onoff: 1, l_linger: 0)
-                setsockopt(socket.descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<linger>.size))
-                var address = sockaddr()
-                address.sa_family = sa_family_t(AF_UNSPEC)
-                connect(socket.descriptor, &address, socklen_t(MemoryLayout<sockaddr>.size))
-            }
-        }
-
-        fileprivate func run(_ settings: [UInt8], _ handle: (Connection, Frame) -> Void) {
-            // The listener closes the socket afterward.
-            defer { state.withLock { ($0.isPeerClosed, $0.isClosed) = (true, true) } }
-            guard read(24) != nil else { return }
-            send(Frame(4, settings))
-            while let header = read(9), let payload = read(Int(header[0]) << 16 | Int(header[1]) << 8 | Int(header[2]))
-            {
-                let stream = header[5...8].reduce(0) { $0 << 8 | UInt32($1) }
-                let frame = Frame(header[3], flags: header[4], stream: stream, payload)
-                state.withLock { $0.frames.append(frame) }
-                if frame.type == 4, frame.flags == 0 { send(Frame(4, flags: 1)) }
-                handle(self, frame)
-            }
-        }
-
-        private func read(_ count: Int) -> [UInt8]? {
-            var bytes = [UInt8](repeating: 0, count: count)
-            var start = 0
-            while start < count {
-                let result = bytes[start...].withUnsafeMutableBytes { try? socket.read(into: $0) }
-                guard let result, result > 0 else { return nil }
-                start += result
-            }
-            return bytes
-        }
-    }
-
-    var port: UInt16 { listener.port }
-    private let listener: Listener
-    private let accepted: AfarTransport.Locked<[Connection]>
-
-    /// - Parameter settings: The payload of the SETTINGS frame that the server sends first.
-    init(settings: [UInt8] = [], _ handle: @escaping @Sendable (Connection, Frame) -> Void) throws {
-        let accepted = AfarTransport.Locked<[Connection]>([])
-        self.accepted = accepted
-        listener = try Listener { socket, index in
-            let connection = Connection(socket, index)
-            accepted.withLock { $0.append(connection) }
-            connection.run(settings, handle)
-        }
-        listener.start()
-    }
-
-    deinit { listener.cancel() }
-
-    var connections: [Connection] { accepted.withLock { $0 } }
-
-    func wait(until condition: ([Connection]) -> Bool) async throws {
-        while !condition(connections) { try await Task.sleep(for: .milliseconds(1)) }
+extension RequestBodyStream {
+    fileprivate static func duplex(_ chunks: AsyncStream<Data>) -> RequestBodyStream {
+        var stream = RequestBodyStream(chunks)
+        stream.isDuplex = true
+        return stream
     }
 }
