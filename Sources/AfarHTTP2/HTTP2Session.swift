@@ -290,11 +290,20 @@ package final class HTTP2Session {
             terminate(error.code, error.fault)
             throw error.fault
         }
+        checkLength(of: header)
         (self.header, payloadLeft) = (header, header.length)
         let bytes = headerBytes
         headerBytes.removeAll(keepingCapacity: true)
         try bytes.withUnsafeBytes { bytes in Result { () throws(Fault) in try process(bytes) } }.get()
         if payloadLeft == 0 { endFrame() }
+    }
+
+    /// Rejects a body that is longer than its Content-Length. nghttp2 would reset the stream, but doesn't report that the body is too long.
+    private func checkLength(of header: FrameHeader) {
+        guard header.isType(NGHTTP2_DATA), !header.hasFlag(NGHTTP2_FLAG_PADDED), let stream = streams[header.streamID],
+            let length = stream.bodyLength, stream.bodyCount + Int64(header.length) > length
+        else { return }
+        reject(stream, .malformed("the response's body is longer than its Content-Length"), NGHTTP2_PROTOCOL_ERROR)
     }
 
     private func endFrame() {
@@ -386,7 +395,9 @@ extension HTTP2Session {
         /// Whether the request's head has been written.
         var isSent = false
         /// The final response's head.
-        var head: ResponseHead?
+        var head: ResponseHead? { didSet { bodyLength = head?.contentLength } }
+        /// The declared length of the response's body.
+        private(set) var bodyLength: Int64?
         /// The size of all heads and trailers so far.
         var headSize = 0
         var informationalCount = 0
@@ -405,8 +416,8 @@ extension HTTP2Session {
 
         /// The fault of a response whose body is invalid at this point.
         var bodyFault: Fault {
-            guard let head else { return .malformed("the response's body precedes its head (RFC 9113, section 8.1)") }
-            guard let length = head.contentLength, length > bodyCount else {
+            guard hasHead else { return .malformed("the response's body precedes its head (RFC 9113, section 8.1)") }
+            guard let length = bodyLength, length > bodyCount else {
                 return .malformed("the response's body is longer than its Content-Length, or invalid")
             }
             return Fault(

@@ -112,6 +112,14 @@ struct HostileServerTests {
             [Frames.ok(1, [("content-length", "1")]), Frames.data(1, "a"), Frames.data(1, "b")],
             "head 200 content-length=1 | body | malformedResponse", message: "Content-Length",
             code: NGHTTP2_PROTOCOL_ERROR),
+        Case(
+            "body longer than its length, in one frame",
+            [Frames.ok(1, [("content-length", "1")]), Frames.data(1, "ab", endsStream: true)],
+            "head 200 content-length=1 | malformedResponse", message: "longer", code: NGHTTP2_PROTOCOL_ERROR),
+        Case(
+            "body longer than its length, in one frame, without the end",
+            [Frames.ok(1, [("content-length", "1")]), Frames.data(1, "ab")],
+            "head 200 content-length=1 | malformedResponse", message: "longer", code: NGHTTP2_PROTOCOL_ERROR),
         Case("body before the head", [Frames.data(1, "a", endsStream: true)], "connection"),
         Case(
             "body after an informational response",
