@@ -225,7 +225,7 @@ extension HTTP2Session {
 
     private func didClose(_ id: Int32, _ code: UInt32) {
         guard let stream = streams[id] else { return }
-        if code == NGHTTP2_REFUSED_STREAM.rawValue, let goAway, id > goAway.lastStreamID {
+        if code == NGHTTP2_REFUSED_STREAM.rawValue, !stream.hasHead, let goAway, id > goAway.lastStreamID {
             return fail(stream, refusal)
         }
         let fault =

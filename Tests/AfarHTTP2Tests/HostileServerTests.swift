@@ -239,6 +239,15 @@ struct HostileServerTests {
         #expect(!client.wantsWrite)
     }
 
+    /// A stream whose response has begun was processed, even if the server claims otherwise.
+    @Test func goAwayDuringAResponse() throws {
+        let (client, recorder) = (try session(), Recorder())
+        _ = try client.get(recorder)
+        _ = client.output()
+        try client.receive(Frames.ok(1) + Frames.data(1, "a") + Frames.goAway(0))
+        #expect(recorder.text == "head 200 | body | bodyIncomplete")
+    }
+
     @Test func gracefulShutdown() throws {
         let (client, recorder) = (try session(), Recorder())
         _ = try client.get(recorder)
