@@ -87,4 +87,28 @@ extension ServerChild {
             return ["/usr/bin/python3", "Tests/TestServers/websocket-server.py", "\(port)"] + files
         }
     }
+    /// Starts a server that uses Go's net/http over TLS with the certificate for `localhost`. It serves the files in its
+    /// folder. Other paths select a behavior: see the program, which is compiled first.
+    package static func go(_ certificates: TestCertificates, files: [String: Data] = [:]) async throws -> ServerChild {
+        let build = """
+            export GO111MODULE=off GOPATH="$1" GOCACHE="$1/cache"
+            go build -o "$1/program" Tests/TestServers/http2-server.go && exec "$1/program" "${@:2}" "$1"
+            """
+        return try await ServerChild("go") { folder, _ in
+            for (name, data) in files { try? data.write(to: folder.appending(path: name)) }
+            return ""
+        } _: { folder, port in
+            let files = ["good.pem", "good.key"].map { certificates.file($0).path }
+            return ["bash", "-c", build, "bash", folder.path, "\(port)"] + files
+        }
+    }
+
+    /// Starts a server that violates HTTP/2, over TLS with the certificate for `localhost`. The path selects the violation:
+    /// see the script, which requires Debian's python3-h2.
+    package static func hostileHTTP2(_ certificates: TestCertificates) async throws -> ServerChild {
+        try await ServerChild("hostile") { _, port in
+            let files = ["good.pem", "good.key"].map { certificates.file($0).path }
+            return ["/usr/bin/python3", "Tests/TestServers/http2-hostile-server.py", "\(port)"] + files
+        }
+    }
 }
