@@ -128,6 +128,14 @@ import Testing
         #expect(try await client.body("/ok") == Self.good)
     }
 
+    /// SETTINGS_MAX_CONCURRENT_STREAMS can be 0.
+    @Test(arguments: ["before", "after"]) func aConnectionThatAllowsNoStreamsIsReplaced(when: String) async throws {
+        let client = try HTTP2Client(.hostile)
+        #expect(try await client.body("/without-streams?when=\(when)") == Self.good)
+        while await client.transport.connectionStatistics?.hosts.isEmpty == false { await Task.yield() }
+        #expect(try await client.body("/ok") == Self.good)
+    }
+
     // MARK: Windows
 
     @Test func aServerCannotExceedTheWindowOfAStream() async throws {

@@ -157,6 +157,18 @@ def with_unknown_frames(connection, stream):
 
 
 @behavior
+def without_streams(connection, stream, when):
+    """Allows no further streams, before the response or when the connection is idle."""
+    settings = frame(SETTINGS, 0, 0, struct.pack(">HI", 3, 0))
+    if when == "before":
+        connection.send(settings)
+    connection.respond(stream)
+    if when == "after":
+        time.sleep(0.02)
+        connection.send(settings)
+
+
+@behavior
 def upload(connection, stream):
     """Responds with the number of bytes at the end of the request."""
 

@@ -398,8 +398,10 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
     func sharedTurnEnded(_ connection: HTTPConnection) {
         guard !connection.isClosed, let http2 = connection.http2 else { return }
         if http2.isIdle {
-            if http2.isDraining { idleConnectionEnded(connection) }
-        } else if http2.isDraining || !connection.isCounted || connection.generation != generation {
+            if !http2.canOpenStream { idleConnectionEnded(connection) }
+        } else if http2.isDraining || !connection.isCounted || connection.generation != generation
+            || http2.exchangeCount == 0 && !http2.canOpenStream
+        {
             stopSharing(connection)
             // The exchanges of a broken connection can still have events to receive.
             if http2.exchangeCount == 0 { connection.close() }
