@@ -48,6 +48,18 @@ import Testing
         #expect(try await received(body, by: peer, client).data == data)
     }
 
+    @Test(arguments: peers) func anUploadCanAwaitConsent(peer: HTTP2Peer) async throws {
+        let client = try HTTP2Client(peer)
+        let data = Data.varied(count: 1 << 20)
+        let observer = Observer()
+        let received = try await received(.data(data), by: peer, client) {
+            $0.request.headerFields[.expect] = "100-continue"
+            $0.observer = observer
+        }
+        #expect(received.data == data)
+        #expect(observer.heads.first?.status == 100)
+    }
+
     @Test(arguments: peers) func uploadsShareAConnection(peer: HTTP2Peer) async throws {
         let client = try HTTP2Client(peer)
         let data = Data.varied(count: 500_000)
@@ -67,14 +79,18 @@ import Testing
 
     /// Sends an upload. Returns the data that the server has received, and the local port of the connection.
     private func received(
-        _ body: RequestBody, by peer: HTTP2Peer, _ client: HTTP2Client
+        _ body: RequestBody, by peer: HTTP2Peer, _ client: HTTP2Client,
+        _ change: (inout Exchange) -> Void = { _ in }
     ) async throws -> (data: Data, port: Int?) {
         if peer == .go {
-            let response = try await client.send("/echo", body: body)
+            let response = try await client.send("/echo", body: body, change)
             return (try await response.wholeBody(), response.report.localPort)
         }
         let path = "/uploads/\(UUID())"
-        let response = try await client.send(path, body: body) { $0.request.method = .put }
+        let response = try await client.send(path, body: body) {
+            $0.request.method = .put
+            change(&$0)
+        }
         #expect(response.head.status == 201)
         return (try await client.body(path), response.report.localPort)
     }
