@@ -10,6 +10,53 @@ import Testing
 @Suite(.timeLimit(.minutes(1)), .peers(.apache, .go)) struct HTTP2PeerTests {
     static let peers = [HTTP2Peer.apache, .go]
 
+    // MARK: Sessions
+
+    /// The server sends each part of the body back as soon as it has arrived. A session uses HTTP/2 by default.
+    @Test func aConversationProceedsInTurns() async throws {
+        var configuration = SessionConfiguration.default
+        configuration.certificateBundle = try TestCertificates.shared.get().authority
+        let session = Session(configuration: configuration)
+        let port = try #require(HTTP2Peer.running[.go]).port
+        let (chunks, input) = AsyncStream.makeStream(of: Data.self)
+        let request = session.streamRequest(
+            sending: chunks, trailers: { ["X-Sum": "5"] }, to: "https://localhost:\(port)/echo",
+            headers: ["Trailer": "X-Sum"])
+        input.yield(Data("ping".utf8))
+        var count = 0
+        var completion: DataStreamRequest.Completion?
+        for await stream in request.streamTask().streamingData() {
+            completion = stream.completion
+            guard let value = stream.value else { continue }
+            count += value.count
+            if count < 400 { input.yield(Data("ping".utf8)) } else { input.finish() }
+        }
+        #expect(count == 400)
+        #expect(completion?.error == nil)
+        #expect(completion?.trailers["X-Sum"] == "5")
+        #expect(completion?.metrics?.transactionMetrics.last?.networkProtocolName == "h2")
+    }
+
+    @Test func trailersAndEarlyHintsAreAvailable() async throws {
+        var configuration = SessionConfiguration.default
+        configuration.certificateBundle = try TestCertificates.shared.get().authority
+        let session = Session(configuration: configuration)
+        let base = "https://localhost:\(try #require(HTTP2Peer.running[.go]).port)"
+        let response = await session.request("\(base)/trailers?size=3").serializingString().response
+        #expect(response.value == "aaa")
+        #expect(["X-Late", "X-Sum"].map { response.trailers[$0] } == ["8", "7"])
+        let links = Mutex<[String?]>([])
+        let (finish, end) = AsyncStream.makeStream(of: Never.self)
+        let monitor = ClosureEventMonitor(queue: DispatchQueue(label: "monitor"))
+        monitor.requestDidReceiveInformationalResponse = { _, head in links.withLock { $0.append(head.headers["Link"]) }
+        }
+        monitor.requestDidFinish = { _ in end.finish() }
+        let hinted = session.request("\(base)/hints?count=2").eventMonitor(monitor)
+        #expect(try await hinted.serializingString().value == "ok")
+        for await _ in finish {}
+        #expect(links.withLock { $0 } == ["</0>; rel=preload", "</1>; rel=preload"])
+    }
+
     // MARK: Both servers
 
     @Test(arguments: peers) func requestsShareAConnection(peer: HTTP2Peer) async throws {

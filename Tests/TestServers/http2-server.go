@@ -22,7 +22,7 @@ func number(request *http.Request, name string) int {
 	return value
 }
 
-// echo sends each part of the body as soon as it has arrived.
+// echo sends each part of the body as soon as it has arrived, and then the trailer fields that the request declared.
 func echo(writer http.ResponseWriter, request *http.Request) {
 	buffer := make([]byte, 64*1024)
 	for {
@@ -30,6 +30,9 @@ func echo(writer http.ResponseWriter, request *http.Request) {
 		writer.Write(buffer[:count])
 		writer.(http.Flusher).Flush()
 		if err == io.EOF {
+			for name, values := range request.Trailer {
+				writer.Header()[http.TrailerPrefix+name] = values
+			}
 			return
 		} else if err != nil {
 			panic(http.ErrAbortHandler)
