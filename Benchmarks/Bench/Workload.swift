@@ -97,11 +97,12 @@ struct Workload: Sendable {
             inFlight: 1, requests: 1, rounds: 3),
         // Clients use HTTP/2 if there are fewer connections than concurrent requests.
         Workload(
-            name: "http2-discard", title: "Download of 1 GiB over HTTP/2, discarded", action: .discard, path: Site.large,
-            server: .http2, inFlight: 2, requests: 1, rounds: 3, clients: [Client.yardstick, "Afar"]),
+            name: "http2-discard", title: "Download of 1 GiB over HTTP/2, discarded", action: .discard,
+            path: Site.large, server: .http2, inFlight: 2, requests: 1, rounds: 3, clients: [Client.yardstick, "Afar"]),
         Workload(
-            name: "http2-upload", title: "Upload of 1 GiB over HTTP/2 from a file", action: .upload, path: Site.uploads,
-            server: .http2, inFlight: 2, requests: 1, rounds: 3, clients: [Client.yardstick, "Afar"]),
+            name: "http2-upload", title: "Upload of 1 GiB over HTTP/2 from a file", action: .upload,
+            path: Site.uploads, server: .http2, inFlight: 2, requests: 1, rounds: 3,
+            clients: [Client.yardstick, "Afar"]),
         Workload(
             name: "upload-stream", title: "Upload of 1 GiB from a stream", action: .sendStream, path: Site.uploads,
             inFlight: 1, requests: 1, rounds: 3, clients: ["Afar"]),
