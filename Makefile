@@ -139,7 +139,7 @@ memcheck: test-packages ## Runs tests of HTTP/1.1 under valgrind, which also che
 	$(call install,valgrind gcc libc6-dev binutils)
 	SWIFT="$(SWIFT)" Tests/Memcheck/run
 
-soak: bench-packages ## Sends 2 million requests, some of them in a storm, and detects leaks (ARGS="--scale 0.01" for fewer).
+soak: bench-packages ## Sends 2.4 million requests, some of them in a storm, and detects leaks (ARGS="--scale 0.01" for fewer).
 	$(SWIFT) build --package-path Benchmarks -c release --product Soak
 	@Benchmarks/.build/release/Soak $(ARGS)
 

@@ -57,7 +57,7 @@ import Servers
             .failures(stage, requests: count(400_000)),
             .cancels(stage, requests: count(200_000), seed: options.seed),
             .storm(stage, requests: count(20_000), seed: options.seed),
-            .http2(stage, requests: count(200_000), seed: options.seed),
+            .http2(stage, requests: count(600_000), seed: options.seed),
             .libcurl(stage, requests: count(100_000), seed: options.seed),
             .urlSession(stage, requests: count(100_000), seed: options.seed),
         ].filter { trial in options.only.map(trial.title.hasPrefix) ?? true }
