@@ -88,6 +88,14 @@ struct ConnectionKey: Hashable {
             }
     }
 
+    /// Keys that differ only in their purpose or version are rare.
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(host)
+        hasher.combine(port)
+        hasher.combine(security)
+        hasher.combine(route)
+    }
+
     /// Splits a host and port. An address remains in brackets.
     private static func split(
         _ authority: UnsafeBufferPointer<UInt8>, defaultPort: Int

@@ -66,14 +66,16 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
     /// Assigns a connection to a request. If none is available, the request waits.
     ///
     /// - Parameter isShared: Whether a connection can carry several requests, so only one connection is opened.
-    func request(_ waiter: Waiter, key: Key, needsFresh: Bool = false, isShared: Bool = false) -> Assignment {
+    func request(
+        _ waiter: Waiter, key: Key, needsFresh: Bool = false, isShared: @autoclosure () -> Bool = false
+    ) -> Assignment {
         let host = makeHost(key)
-        host.limit = isShared ? 1 : limitPerHost
         if !needsFresh, let idle = host.idle.popLast() {
             idleCount -= 1
             host.inUse += 1
             return .use(idle.connection)
         }
+        host.limit = isShared() ? 1 : limitPerHost
         let queued = Queued(waiter: waiter, needsFresh: needsFresh)
         if needsFresh { host.waiting.prepend(queued) } else { host.waiting.append(queued) }
         return open(host) ? .open : .wait

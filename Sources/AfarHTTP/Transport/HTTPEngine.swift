@@ -181,8 +181,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         if let connection = shared[exchange.key], let http2 = connection.http2, !http2.isIdle, http2.canOpenStream {
             return begin(exchange, on: connection)
         }
-        let isShared = isShared(exchange.key)
-        switch pool.request(exchange, key: exchange.key, needsFresh: needsFresh, isShared: isShared) {
+        switch pool.request(exchange, key: exchange.key, needsFresh: needsFresh, isShared: isShared(exchange.key)) {
         case .use(let connection): begin(exchange, on: connection)
         case .open:
             exchange.isWaiting = true
@@ -190,7 +189,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         case .wait:
             exchange.isWaiting = true
             // Waiters share the connection that is being opened, or its failure.
-            if isShared, pool.isOpening(exchange.key) { admit(exchange) }
+            if pool.isOpening(exchange.key), isShared(exchange.key) { admit(exchange) }
             admit(pool.lastConnecting(to: exchange.key))
             if needsFresh {
                 admit(exchange)
