@@ -11,8 +11,7 @@ extension HTTPExchange {
     /// Opens the stream. Returns its identifier.
     func submit(to session: HTTP2Session, _ stream: HTTP2Stream) throws(Fault) -> Int32 {
         if let fault = state.fault { throw fault }
-        let isRefused = hop.exchange.expects100Continue && !sendsExpectation
-        let exchange = isRefused ? hop.exchange.withoutExpectation : hop.exchange
+        let exchange = acceptedExchange
         let feed = try makeFeed()
         let length = feed.map(\.length) ?? 0
         let framing: RequestHead.BodyFraming =

@@ -153,7 +153,7 @@ final class HTTPExchange: LoopExchange, @unchecked Sendable {
             feed = BodyFeed(pump: pump, length: stream.trailers == nil ? stream.length : nil)
             pump.start(stream)
         }
-        try prepareSending(hop.exchange)
+        try prepareSending()
     }
 
     /// Returns the source of the request's body; nil without a body.
@@ -174,7 +174,13 @@ final class HTTPExchange: LoopExchange, @unchecked Sendable {
         engine.noteDeadline(of: self)
     }
 
-    private func prepareSending(_ exchange: Exchange) throws(Fault) {
+    /// The exchange, without the expectation if the server has refused it.
+    var acceptedExchange: Exchange {
+        hop.exchange.expects100Continue && !sendsExpectation ? hop.exchange.withoutExpectation : hop.exchange
+    }
+
+    private func prepareSending() throws(Fault) {
+        let exchange = acceptedExchange
         head = try exchange.head(feed: feed, for: key.route?.requestProxy)
         sending = Sending(head, exchange, key, feed: feed)
     }
@@ -258,7 +264,7 @@ final class HTTPExchange: LoopExchange, @unchecked Sendable {
         guard rewindBody() else {
             throw Fault(.requestBodyFailed, "the request's body can't be sent again")
         }
-        try prepareSending(sendsExpectation ? hop.exchange : hop.exchange.withoutExpectation)
+        try prepareSending()
         state.reconnect()
     }
 
