@@ -124,6 +124,8 @@ package final class BodyPump: Sendable {
     private let state = Locked(State())
     private let task = Locked<Task<Void, Never>?>(nil)
 
+    private var isCancelled: Bool { state.withLock { $0.isCancelled } }
+
     /// - Parameter onReady: Called when bytes, the end or a fault become available while the loop waits.
     package init(onReady: @escaping @Sendable () -> Void) {
         state.withLock { $0.onReady = onReady }
@@ -140,9 +142,10 @@ package final class BodyPump: Sendable {
                     sent += Int64(chunk.count)
                     // Hold the chunk that completes the declared length until the stream has ended. Once this chunk is sent, the
                     // server treats the body as complete, even if the stream yields more.
-                    let isComplete = stream.length.map { sent >= $0 } ?? false
+                    // A duplex stream can end after the response.
+                    let isComplete = !stream.isDuplex && stream.length.map { sent >= $0 } ?? false
                     if isComplete { next = try await read() }
-                    while isComplete, next?.isEmpty == true { next = try await read() }
+                    while isComplete, next?.isEmpty == true, !isCancelled { next = try await read() }
                     if let length = stream.length, sent > length || (isComplete && next != nil) {
                         throw Fault(.requestBodyFailed, "the body has more than its declared length of \(length) bytes")
                     }
@@ -152,6 +155,8 @@ package final class BodyPump: Sendable {
                 if let length = stream.length, sent < length {
                     throw Fault(.requestBodyFailed, "the body ended after \(sent) of \(length) bytes")
                 }
+                // Canceling the task can end the stream early.
+                guard !isCancelled else { return }
                 end(with: nil, trailers: try await stream.trailers?() ?? HTTPFields())
             } catch let fault as Fault {
                 end(with: fault)
@@ -160,7 +165,7 @@ package final class BodyPump: Sendable {
             }
         }
         self.task.withLock { $0 = task }
-        if state.withLock({ $0.isCancelled }) { task.cancel() }
+        if isCancelled { task.cancel() }
     }
 
     /// Copies the next bytes to a buffer of the loop. Returns the number of copied bytes, 0 at the end, or nil if the loop must wait.
@@ -205,7 +210,7 @@ package final class BodyPump: Sendable {
 
     /// Waits until the loop has consumed the chunk. Returns false if the loop needs no more chunks.
     private func put(_ chunk: Data) async -> Bool {
-        guard !chunk.isEmpty else { return true }
+        guard !chunk.isEmpty else { return !isCancelled }
         return await withUnsafeContinuation { continuation in
             let (isCancelled, onReady) = state.withLock { state -> (Bool, (@Sendable () -> Void)?) in
                 guard !state.isCancelled else { return (true, nil) }

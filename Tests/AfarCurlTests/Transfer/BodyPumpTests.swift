@@ -1,5 +1,6 @@
 import AfarCore
 import Foundation
+import HTTPTypes
 import Testing
 
 @testable import AfarCurl
@@ -124,13 +125,69 @@ struct BodyPumpTests {
         #expect(await iterator.next() == true)
     }
 
-    @Test func aPumpCancelledBeforeItsStartDoesNotReadTheBody() async {
-        /// Signals when the pump has released the body.
-        final class Witness: Sendable {
-            let isGone: Deferred<Void>
-            init(_ isGone: Deferred<Void>) { self.isGone = isGone }
-            deinit { isGone.fulfill(()) }
+    /// Signals when the pump has released the body.
+    private final class Witness: Sendable {
+        let isGone: Deferred<Void>
+        init(_ isGone: Deferred<Void>) { self.isGone = isGone }
+        deinit { isGone.fulfill(()) }
+    }
+
+    /// The stream ignores the cancellation. With a length, its first chunk is complete.
+    @Test(arguments: [nil, 1] as [Int64?]) func aCancelledPumpStopsReadingEmptyChunks(length: Int64?) async {
+        let (hasBegun, isGone) = (Deferred<Void>(), Deferred<Void>())
+        func start(_ pump: BodyPump) {
+            let (witness, count) = (Witness(isGone), Locked(0))
+            pump.start(
+                RequestBodyStream(length: length, isReplayable: false) {
+                    {
+                        await Task.yield()
+                        return withExtendedLifetime(witness) {
+                            let number = count.withLock { count in
+                                count += 1
+                                return count
+                            }
+                            if number == 100 { hasBegun.fulfill(()) }
+                            return number == 1 && length != nil ? Data([1]) : Data()
+                        }
+                    }
+                })
         }
+        let pump = BodyPump {}
+        start(pump)
+        await hasBegun.value
+        pump.cancel()
+        await isGone.value
+    }
+
+    /// Canceling the task ends an `AsyncStream`.
+    @Test func aCancelledPumpDoesNotCallTheTrailers() async {
+        let (hasBegun, isGone) = (Deferred<Void>(), Deferred<Void>())
+        let areCalled = Locked(false)
+        let (chunks, input) = AsyncStream.makeStream(of: Data.self)
+        func start(_ pump: BodyPump) {
+            let witness = Witness(isGone)
+            var stream = RequestBodyStream(isReplayable: false) {
+                {
+                    hasBegun.fulfill(())
+                    return await chunks.first { _ in true }
+                }
+            }
+            stream.trailers = {
+                withExtendedLifetime(witness) { areCalled.withLock { $0 = true } }
+                return [:]
+            }
+            pump.start(stream)
+        }
+        let pump = BodyPump {}
+        start(pump)
+        await hasBegun.value
+        pump.cancel()
+        await isGone.value
+        #expect(!areCalled.withLock { $0 })
+        input.finish()
+    }
+
+    @Test func aPumpCancelledBeforeItsStartDoesNotReadTheBody() async {
         let isGone = Deferred<Void>()
         let wasRead = Locked(false)
         func start(_ pump: BodyPump) {

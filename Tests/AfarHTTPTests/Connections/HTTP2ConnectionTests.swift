@@ -216,6 +216,19 @@ import Testing
         input.finish()
     }
 
+    /// The sequence doesn't end before the response.
+    @Test func aDuplexRequestOfKnownLengthIsSentCompletely() async throws {
+        let server = try FrameServer { connection, frame in
+            if frame.type == 0, frame.flags & 1 != 0 { connection.send(.headers(Self.ok, frame.stream, ends: true)) }
+        }
+        let (chunks, input) = AsyncStream.makeStream(of: Data.self)
+        input.yield(Data("ping".utf8))
+        var stream = RequestBodyStream(chunks, length: 4)
+        stream.isDuplex = true
+        #expect(try await HTTPTransport().send(exchange(server, body: .stream(stream))).head.status == 200)
+        input.finish()
+    }
+
     @Test(arguments: [nil, 4] as [Int64?]) func trailersFollowTheBody(length: Int64?) async throws {
         let server = try FrameServer { connection, frame in
             if frame.stream > 0, frame.flags & 1 != 0, frame.type < 2 { connection.respond(to: frame) }
