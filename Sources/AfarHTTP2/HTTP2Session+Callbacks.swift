@@ -298,7 +298,7 @@ extension HTTP2Session {
             case .bytes, .wait: return Int(NGHTTP2_ERR_DEFERRED.rawValue)
             case .trailers(let trailers):
                 if let left = stream.bodyLeft { try checkLength(left, isLast: true) }
-                let fields = RequestFields(trailers: trailers)
+                let fields = try RequestFields(trailers: trailers)
                 flags |= NGHTTP2_DATA_FLAG_EOF.rawValue
                 guard !fields.isEmpty else { return 0 }
                 flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM.rawValue

@@ -55,15 +55,20 @@ struct RequestFields {
         case .none:
             if method.expectsContent { append("content-length", "0") }
         }
-        guard bytes.count + lines.count * Self.fieldOverhead <= Self.maximumSize else {
+        guard !isTooLarge else {
             throw Fault(.invalidUse, "the request's header fields exceed \(Self.maximumSize) bytes")
         }
     }
 
     /// Creates a trailer section, without the fields that are forbidden there.
-    init(trailers: HTTPFields) {
+    init(trailers: HTTPFields) throws(Fault) {
         for field in trailers where !field.name.isForbiddenInTrailers && Self.isSent(field) { append(field) }
+        guard !isTooLarge else {
+            throw Fault(.requestBodyFailed, "the request's trailer fields exceed \(Self.maximumSize) bytes")
+        }
     }
+
+    private var isTooLarge: Bool { bytes.count + lines.count * Self.fieldOverhead > Self.maximumSize }
 
     var isEmpty: Bool { lines.isEmpty }
 

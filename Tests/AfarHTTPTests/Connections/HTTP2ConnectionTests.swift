@@ -229,6 +229,15 @@ import Testing
         input.finish()
     }
 
+    @Test func trailersThatAreTooLongFailTheRequest() async throws {
+        let server = try FrameServer { _, _ in }
+        var stream = RequestBodyStream(AsyncStream<Data> { $0.finish() })
+        stream.trailers = { [.server: String(repeating: "a", count: 1 << 20)] }
+        let exchange = exchange(server, body: .stream(stream))
+        let error = await #expect(throws: TransportError.self) { try await HTTPTransport().send(exchange) }
+        #expect(error?.code == .requestBodyFailed)
+    }
+
     @Test(arguments: [nil, 4] as [Int64?]) func trailersFollowTheBody(length: Int64?) async throws {
         let server = try FrameServer { connection, frame in
             if frame.stream > 0, frame.flags & 1 != 0, frame.type < 2 { connection.respond(to: frame) }
