@@ -212,12 +212,10 @@ extension HTTP2Session {
 
     /// The failure of a request that the server hasn't processed before closing the connection.
     private var refusal: HTTP2StreamFailure {
-        let code = goAway.map { Self.name(of: $0.errorCode) } ?? ""
-        let message = goAway.map { $0.message.isEmpty ? "" : ", \($0.message)" } ?? ""
-        return HTTP2StreamFailure(
+        HTTP2StreamFailure(
             fault: Fault(
                 .connectionLost,
-                "the server closed the HTTP/2 connection (GOAWAY, \(code)\(message)) without processing the request"),
+                "the server closed the HTTP/2 connection\(goAway?.reason ?? "") without processing the request"),
             isUnprocessed: true, errorCode: nil)
     }
 

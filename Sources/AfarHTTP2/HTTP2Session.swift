@@ -43,6 +43,11 @@ package final class HTTP2Session {
         package let errorCode: UInt32
         /// The beginning of the debug data, without control characters.
         package let message: String
+
+        /// The code and the message, for errors.
+        var reason: String {
+            " (GOAWAY, \(HTTP2Session.name(of: errorCode))\(message.isEmpty ? "" : ", \(message)"))"
+        }
     }
 
     let configuration: Configuration
@@ -221,13 +226,14 @@ package final class HTTP2Session {
 
     /// Ends all streams because the server has closed the connection.
     package func receiveEndOfInput() {
+        let reason = goAway?.reason ?? ""
         fail { stream in
             guard stream.hasHead else {
-                return Fault(.connectionLost, "the server closed the connection without a response")
+                return Fault(.connectionLost, "the server closed the connection\(reason) without a response")
             }
-            return Fault(.bodyIncomplete, "the connection was closed before the end of the response's body")
+            return Fault(.bodyIncomplete, "the connection was closed\(reason) before the end of the response's body")
         } connection: {
-            Fault(.connectionLost, "the server closed the connection")
+            Fault(.connectionLost, "the server closed the connection\(reason)")
         }
     }
 

@@ -295,6 +295,23 @@ struct HostileServerTests {
         client.sendGoAway()
     }
 
+    /// The server announces why it closes the connection. For example, nginx does this for trailer fields.
+    @Test func endOfInputAfterAnError() throws {
+        let (client, started, sent) = (try session(), Recorder(), Recorder())
+        _ = try client.get(started)
+        _ = try client.get(sent)
+        _ = client.output()
+        try client.receive(Frames.ok(1) + Frames.goAway(3, 1, "no trailers"))
+        client.receiveEndOfInput()
+        #expect(started.text == "head 200 | bodyIncomplete")
+        #expect(sent.text == "connectionLost")
+        let reason = #"(GOAWAY, PROTOCOL_ERROR, "no trailers")"#
+        for recorder in [started, sent] {
+            let message = recorder.failure?.fault.message ?? ""
+            #expect(message.contains(reason), "\(message)")
+        }
+    }
+
     // MARK: Connection errors
 
     static let errorCases: [(String, [UInt8], String, UInt32)] = [
