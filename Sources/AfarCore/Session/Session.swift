@@ -410,7 +410,7 @@ open class Session: @unchecked Sendable {
     /// Creates a request that sends a sequence of chunks. The next chunk is requested after the previous one has been sent.
     ///
     /// - `chunks`: The sequence, which is iterated once. If the sequence throws an error, the request fails.
-    /// - `length`: The total number of bytes. The default is nil, which sends the body with chunked transfer coding.
+    /// - `length`: The total number of bytes. The default is nil: over HTTP/1.1, the body is then sent with chunked transfer coding.
     /// - `trailers`: Returns the fields to send after the last chunk, for example a checksum. See ``RequestBodyStream/trailers``. The default is
     ///   nil, which sends no trailer fields.
     open func upload<Chunks: AsyncSequence & Sendable>(
