@@ -352,7 +352,7 @@ final class TLSStream: ByteStream {
         afar_clear_retry(bio)
         switch lower.write(bytes) {
         case .bytes(let count):
-            // Sending doesn't bring anything to read.
+            // No bytes have arrived.
             if readObstacle == .writing { readObstacle = .none }
             return Int32(count)
         case .wouldBlock: return afar_would_block(bio, false)
