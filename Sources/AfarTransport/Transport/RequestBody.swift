@@ -45,7 +45,7 @@ public struct RequestBodyStream: Sendable {
     public let isReplayable: Bool
     /// A Boolean value that indicates whether chunks can depend on the response, so that the transport must send the body while it receives
     /// the response. The default is false. Such a body requires the feature ``TransportCapabilities/Features/duplex``. When the response is
-    /// complete, the rest of the body isn't sent.
+    /// complete, the rest of the body isn't sent. While the body has no chunk, the idle timeout doesn't run.
     public var isDuplex = false
     /// Returns the fields to send after the last chunk. The default is nil, which sends no trailer fields.
     ///
