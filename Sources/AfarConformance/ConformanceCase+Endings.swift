@@ -187,8 +187,8 @@ extension ConformanceCase {
             let all: [(TransportCapabilities.Features, @Sendable (inout Exchange) -> Void)] = [
                 (.http2, { $0.options.httpVersion = .http2 }),
                 (.minimumTLSVersion, { $0.options.minimumTLSVersion = .v13 }),
-                (.duplex, { $0.body = .stream { $0.isDuplex = true } }),
-                (.requestTrailers, { $0.body = .stream { $0.trailers = { [:] } } }),
+                (.duplex, { $0.body = .stream(.chunks(of: Data(), length: nil)) { $0.isDuplex = true } }),
+                (.requestTrailers, { $0.body = .stream(.chunks(of: Data(), length: nil)) { $0.trailers = { [:] } } }),
             ]
             for (feature, demand) in all where !trial.transport.capabilities.features.contains(feature) {
                 let error = try await trial.failure(trial.exchange("/echo") { demand(&$0) }, .unsupportedByTransport)
@@ -198,15 +198,6 @@ extension ConformanceCase {
             }
         },
     ]
-}
-
-extension RequestBody {
-    /// An empty stream with settings.
-    fileprivate static func stream(_ change: (inout RequestBodyStream) -> Void) -> RequestBody {
-        var stream = RequestBodyStream.chunks(of: Data(), length: nil)
-        change(&stream)
-        return .stream(stream)
-    }
 }
 
 extension ConformanceTrial {

@@ -158,7 +158,7 @@ extension ConformanceCase {
                 with: [
                     .respond("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"), answer,
                     .receive(9), answer, .receive(9), answer, .receive(5), .send("0\r\n\r\n"),
-                ], "POST", body: .duplex(chunks), delivery: .stream())
+                ], "POST", body: .stream(RequestBodyStream(chunks)) { $0.isDuplex = true }, delivery: .stream())
             var count = 0
             for try await chunk in try await trial.send(exchange).stream {
                 count += chunk.count
@@ -173,7 +173,7 @@ extension ConformanceCase {
             let (chunks, input) = AsyncStream.makeStream(of: Data.self)
             let (exchange, server) = try await trial.exchange(
                 with: [.respond("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"), .waitForever], "POST",
-                body: .duplex(chunks))
+                body: .stream(RequestBodyStream(chunks)) { $0.isDuplex = true })
             try await expectEqual(trial.send(exchange).data, Data("ok".utf8))
             try await server.peerClosed(0)
             input.finish()
@@ -184,7 +184,7 @@ extension ConformanceCase {
                 with: [
                     .receiveHead, .receive(38), .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"),
                 ], "POST",
-                body: .trailing(length: 4, [name: "1a2b3c4d5e"]))
+                body: .stream(.chunks(of: Data("body".utf8), length: 4)) { $0.trailers = { [name: "1a2b3c4d5e"] } })
             _ = try await trial.send(exchange)
             let head = try await server.head()
             try expect(
@@ -196,7 +196,9 @@ extension ConformanceCase {
             .uploads, "a field that trailers can't contain fails the exchange", needs: .requestTrailers,
             needsSockets: true
         ) { trial in
-            let body = RequestBody.trailing(length: nil, [.authorization: "Basic eDp5"])
+            let body = RequestBody.stream(.chunks(of: Data("body".utf8), length: nil)) {
+                $0.trailers = { [.authorization: "Basic eDp5"] }
+            }
             let (exchange, server) = try await trial.exchange(with: [.receiveHead, .waitForever], "POST", body: body)
             let error = try await trial.failure(exchange, .requestBodyFailed)
             try expect(error.message.contains("Authorization"), "the field's name in: \(error.message)")
@@ -205,27 +207,20 @@ extension ConformanceCase {
         },
         ConformanceCase(.uploads, "failing trailers fail the exchange", needs: .requestTrailers) { trial in
             struct Broken: Error {}
-            var stream = RequestBodyStream.chunks(of: ConformanceServer.bytes(100), length: nil)
-            stream.trailers = { throw Broken() }
-            let error = try await trial.failure(
-                trial.exchange("/echo", "POST", body: .stream(stream)), .requestBodyFailed)
+            let body = RequestBody.stream(.chunks(of: ConformanceServer.bytes(100), length: nil)) {
+                $0.trailers = { throw Broken() }
+            }
+            let error = try await trial.failure(trial.exchange("/echo", "POST", body: body), .requestBodyFailed)
             try expect(error.underlying is Broken, "the cause")
         },
     ]
 }
 
 extension RequestBody {
-    /// A body whose chunks depend on the response.
-    fileprivate static func duplex(_ chunks: AsyncStream<Data>) -> RequestBody {
-        var stream = RequestBodyStream(chunks)
-        stream.isDuplex = true
-        return .stream(stream)
-    }
-
-    /// A body of the text "body", followed by trailers.
-    fileprivate static func trailing(length: Int64?, _ trailers: HTTPFields) -> RequestBody {
-        var stream = RequestBodyStream.chunks(of: Data("body".utf8), length: length)
-        stream.trailers = { trailers }
+    /// A stream with settings.
+    static func stream(_ stream: RequestBodyStream, _ change: (inout RequestBodyStream) -> Void) -> RequestBody {
+        var stream = stream
+        change(&stream)
         return .stream(stream)
     }
 }

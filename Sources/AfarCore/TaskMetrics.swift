@@ -59,6 +59,8 @@ struct AttemptReport {
     /// The final response, or nil if none arrived.
     var response: ResponseHead?
 
+    var trailers: HTTPHeaders { HTTPHeaders(report.trailers) }
+
     var metrics: TaskMetrics {
         // `max`, because the clock might have been set back.
         TaskMetrics(

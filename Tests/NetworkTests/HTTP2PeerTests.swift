@@ -12,15 +12,20 @@ import Testing
 
     // MARK: Sessions
 
-    /// The server sends each part of the body back as soon as it has arrived. A session uses HTTP/2 by default.
-    @Test func aConversationProceedsInTurns() async throws {
+    /// Returns a session with the default version of HTTP, and the URL of the server.
+    private func sessionForGo() throws -> (Session, url: String) {
         var configuration = SessionConfiguration.default
         configuration.certificateBundle = try TestCertificates.shared.get().authority
-        let session = Session(configuration: configuration)
         let port = try #require(HTTP2Peer.running[.go]).port
+        return (Session(configuration: configuration), "https://localhost:\(port)")
+    }
+
+    /// The server sends each part of the body back as soon as it has arrived. A session uses HTTP/2 by default.
+    @Test func aConversationProceedsInTurns() async throws {
+        let (session, base) = try sessionForGo()
         let (chunks, input) = AsyncStream.makeStream(of: Data.self)
         let request = session.streamRequest(
-            sending: chunks, trailers: { ["X-Sum": "5"] }, to: "https://localhost:\(port)/echo",
+            sending: chunks, trailers: { ["X-Sum": "5"] }, to: "\(base)/echo",
             headers: ["Trailer": "X-Sum"])
         input.yield(Data("ping".utf8))
         var count = 0
@@ -38,10 +43,7 @@ import Testing
     }
 
     @Test func trailersAndEarlyHintsAreAvailable() async throws {
-        var configuration = SessionConfiguration.default
-        configuration.certificateBundle = try TestCertificates.shared.get().authority
-        let session = Session(configuration: configuration)
-        let base = "https://localhost:\(try #require(HTTP2Peer.running[.go]).port)"
+        let (session, base) = try sessionForGo()
         let response = await session.request("\(base)/trailers?size=3").serializingString().response
         #expect(response.value == "aaa")
         #expect(["X-Late", "X-Sum"].map { response.trailers[$0] } == ["8", "7"])

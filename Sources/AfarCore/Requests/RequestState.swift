@@ -230,9 +230,7 @@ extension Request {
     public var responseHead: ResponseHead? { mutable.withLock { $0.attempt.head } }
     /// The trailer fields, which the server sent after the response's body (RFC 9110, section 6.5). They are available when the request has
     /// ended. `URLSessionTransport` doesn't report them.
-    public var trailers: HTTPHeaders {
-        mutable.withLock { $0.history.attempts.last }.map { HTTPHeaders($0.report.trailers) } ?? HTTPHeaders()
-    }
+    public var trailers: HTTPHeaders { mutable.withLock { $0.history.attempts.last }?.trailers ?? HTTPHeaders() }
 
     /// The metrics of each finished attempt.
     public var allMetrics: [TaskMetrics] { mutable.withLock { $0.history.attempts }.map(\.metrics) }

@@ -144,7 +144,7 @@ enum ResponseOrigin: Sendable {
     }
 
     var trailers: HTTPHeaders {
-        if case .network(_, let attempt?, _) = self { HTTPHeaders(attempt.report.trailers) } else { HTTPHeaders() }
+        if case .network(_, let attempt?, _) = self { attempt.trailers } else { HTTPHeaders() }
     }
 
     var sensitiveHeaders: Set<String> {

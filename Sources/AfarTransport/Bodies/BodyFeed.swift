@@ -70,7 +70,7 @@ package final class BodyFeed {
         }
         byteCount += Int64(count)
         if count == 0, let length, byteCount < length {
-            throw Fault(.requestBodyFailed, "the body ended after \(byteCount) of \(length) bytes")
+            throw .bodyEnded(after: byteCount, of: length)
         }
         return .bytes(count)
     }
@@ -152,9 +152,7 @@ package final class BodyPump: Sendable {
                     guard await put(chunk) else { return }
                     if !isComplete { next = try await read() }
                 }
-                if let length = stream.length, sent < length {
-                    throw Fault(.requestBodyFailed, "the body ended after \(sent) of \(length) bytes")
-                }
+                if let length = stream.length, sent < length { throw Fault.bodyEnded(after: sent, of: length) }
                 // Canceling the task can end the stream early.
                 guard !isCancelled else { return }
                 end(with: nil, trailers: try await stream.trailers?() ?? HTTPFields())
@@ -230,5 +228,11 @@ package final class BodyPump: Sendable {
             return state.takeCall()
         }
         onReady?()
+    }
+}
+
+extension Fault {
+    fileprivate static func bodyEnded(after count: Int64, of length: Int64) -> Fault {
+        Fault(.requestBodyFailed, "the body ended after \(count) of \(length) bytes")
     }
 }
