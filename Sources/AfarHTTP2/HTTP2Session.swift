@@ -78,8 +78,10 @@ package final class HTTP2Session {
     /// The error that ended the connection and all streams.
     package private(set) var failure: Fault?
     package internal(set) var goAway: GoAway?
-    /// Whether the server's settings have arrived. Until then, its limits are assumed.
+    /// Whether the server's settings have arrived.
     package internal(set) var hasReceivedSettings = false
+    /// The maximum number of concurrent streams until the server's settings arrive.
+    package var assumedStreamLimit = 100
     /// The number of ``ping()`` calls that the server hasn't acknowledged.
     package internal(set) var pendingPingCount = 0
 
@@ -103,9 +105,10 @@ package final class HTTP2Session {
 
     // MARK: State
 
-    /// The maximum number of concurrent streams (SETTINGS_MAX_CONCURRENT_STREAMS); 100 before the server's settings arrive.
+    /// The maximum number of concurrent streams (SETTINGS_MAX_CONCURRENT_STREAMS).
     package var maximumConcurrentStreams: Int {
-        Int(nghttp2_session_get_remote_settings(session, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS))
+        guard hasReceivedSettings else { return assumedStreamLimit }
+        return Int(nghttp2_session_get_remote_settings(session, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS))
     }
 
     /// The number of streams that have a handler.

@@ -48,9 +48,18 @@ package struct WebSocketHandshake: Sendable {
         fields[.secWebSocketExtensions] = MessageDeflate.offer
     }
 
-    /// Checks the response with status 101.
+    /// Checks the response with status 101, or with another successful status over HTTP/2 (RFC 8441, section 5.1).
     @discardableResult
-    package func agreement(in fields: HTTPFields) throws(WebSocketViolation) -> Agreement {
+    package func agreement(in fields: HTTPFields, isHTTP2: Bool = false) throws(WebSocketViolation) -> Agreement {
+        if !isHTTP2 { try checkUpgrade(fields) }
+        let chosen = fields[values: .secWebSocketProtocol]
+        guard chosen.count <= 1, chosen.allSatisfy(protocols.contains) else {
+            throw .protocolError("the server chose a subprotocol that was not offered")
+        }
+        return try Agreement(fields)
+    }
+
+    private func checkUpgrade(_ fields: HTTPFields) throws(WebSocketViolation) {
         let (upgrade, connection) = (fields[values: .upgrade], fields[values: .connection])
         guard FieldScanner.elements(of: upgrade).contains(where: { $0.lowercased() == "websocket" }),
             FieldScanner.elements(of: connection).contains(where: { $0.lowercased() == "upgrade" })
@@ -58,10 +67,5 @@ package struct WebSocketHandshake: Sendable {
         guard fields[values: .secWebSocketAccept] == [acceptance] else {
             throw .protocolError("the server's response doesn't belong to this request (Sec-WebSocket-Accept)")
         }
-        let chosen = fields[values: .secWebSocketProtocol]
-        guard chosen.count <= 1, chosen.allSatisfy(protocols.contains) else {
-            throw .protocolError("the server chose a subprotocol that was not offered")
-        }
-        return try Agreement(fields)
     }
 }

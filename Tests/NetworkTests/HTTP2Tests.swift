@@ -208,6 +208,17 @@ import Testing
         for _ in 0..<250 { #expect(try await session.request(url).serializingString().value.isEmpty == false) }
     }
 
+    /// Each connection refuses most of the requests that wait for it. They are sent before requests that haven't been refused.
+    @Test(.onlyOverHTTP("libcurl sends a refused request only five times"))
+    func refusedRequestsPrecedeOthers() async throws {
+        let server = try await nginx("http2_max_concurrent_streams 3;", requests: 7)
+        let (session, url) = (session(), try server.url("site"))
+        try await withThrowingTaskGroup(of: AFError?.self) { group in
+            for _ in 0..<500 { group.addTask { await session.request(url).serializingString().response.error } }
+            for try await error in group { #expect(error == nil) }
+        }
+    }
+
     @Test func anIdleConnectionThatIsClosedIsReplaced() async throws {
         let server = try await nginx("keepalive_timeout 1s; http2_idle_timeout 1s;")
         let (session, url) = (session(), try server.url("site"))

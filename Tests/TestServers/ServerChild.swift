@@ -111,4 +111,15 @@ extension ServerChild {
             return ["/usr/bin/python3", "Tests/TestServers/http2-hostile-server.py", "\(port)"] + files
         }
     }
+
+    /// Starts Debian's nghttpx over TLS with the certificate for `localhost`. It passes requests on to a server without TLS.
+    package static func nghttpx(_ certificates: TestCertificates, backend port: UInt16) async throws -> ServerChild {
+        try await ServerChild("nghttpx") { folder, frontendPort in
+            [
+                "nghttpx", "--conf=\(folder.path)/configuration", "--frontend=127.0.0.1,\(frontendPort)",
+                "--backend=127.0.0.1,\(port)", "--single-process", "--no-ocsp", "--errorlog-file=/dev/stderr",
+                certificates.file("good.key").path, certificates.file("good.pem").path,
+            ]
+        }
+    }
 }

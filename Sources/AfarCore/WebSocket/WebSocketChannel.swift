@@ -357,9 +357,12 @@ struct WebSocketHandshakeStage: ExchangeStage {
         }
 
         func head(_ head: ResponseHead, of hop: Hop) -> Reply<ResponseAction> {
-            guard head.status == 101, let handshake = handshake.withLock(\.self) else { return .now(.pass) }
+            let isHTTP2 = head.httpVersion == "HTTP/2"
+            guard isHTTP2 ? (200..<300).contains(head.status) : head.status == 101,
+                let handshake = handshake.withLock(\.self)
+            else { return .now(.pass) }
             do {
-                try handshake.agreement(in: head.fields)
+                try handshake.agreement(in: head.fields, isHTTP2: isHTTP2)
                 return .now(.pass)
             } catch {
                 return .now(

@@ -187,7 +187,7 @@ extension WebSocketRequest {
     }
 
     /// The end of a WebSocket. It contains no error if either side closed the WebSocket. If the server accepted the WebSocket,
-    /// the response's status is 101.
+    /// the response's status is 101, or 200 over HTTP/2.
     public typealias Completion = DataStreamRequest.Completion
 
     /// An event of a WebSocket, with methods to respond to it.

@@ -203,7 +203,7 @@ extension Transfer {
             return false
         }
         expectAnotherResponse()
-        headersWithoutExpectation = plan.headers(for: Hop(exchange.withoutExpectation))
+        headersWithoutExpectation = plan.headers(for: Hop(exchange.without(.expect)))
         return afar_set_header_list(handle.raw, headersWithoutExpectation?.first) == CURLE_OK
     }
 

@@ -34,7 +34,7 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
         @exclusivity(unchecked) var opening = 0
         /// The maximum number of connections.
         @exclusivity(unchecked) var limit: Int
-        /// The waiters. Waiters that require a new connection come first.
+        /// The waiters. Those that are sent again come first.
         @exclusivity(unchecked) var waiting = WaitingQueue<Queued>()
 
         init(limit: Int) { self.limit = limit }
@@ -65,9 +65,13 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
 
     /// Assigns a connection to a request. If none is available, the request waits.
     ///
-    /// - Parameter isShared: Whether a connection can carry several requests, so only one connection is opened.
+    /// - Parameters:
+    ///   - isFirst: Whether the request precedes other waiting requests, because it is sent again.
+    ///   - needsFresh: Whether the request requires a connection that has never been used.
+    ///   - isShared: Whether a connection can carry several requests, so only one connection is opened.
     func request(
-        _ waiter: Waiter, key: Key, needsFresh: Bool = false, isShared: @autoclosure () -> Bool = false
+        _ waiter: Waiter, key: Key, isFirst: Bool = false, needsFresh: Bool = false,
+        isShared: @autoclosure () -> Bool = false
     ) -> Assignment {
         let host = makeHost(key)
         if !needsFresh, let idle = host.idle.popLast() {
@@ -77,7 +81,7 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
         }
         host.limit = isShared() ? 1 : limitPerHost
         let queued = Queued(waiter: waiter, needsFresh: needsFresh)
-        if needsFresh { host.waiting.prepend(queued) } else { host.waiting.append(queued) }
+        if isFirst { host.waiting.prepend(queued) } else { host.waiting.append(queued) }
         return open(host) ? .open : .wait
     }
 

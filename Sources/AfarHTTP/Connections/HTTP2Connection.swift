@@ -24,6 +24,7 @@ final class HTTP2Connection {
     /// When bytes last arrived, or the first request began, in nanoseconds of ``MonotonicClock``.
     @exclusivity(unchecked) private var lastReceipt: UInt64 = 0
     @exclusivity(unchecked) private var awaitsPong = false
+    @exclusivity(unchecked) private var hasSettings = false
     /// When to call ``check(at:)``. It can be earlier than necessary.
     @exclusivity(unchecked) private(set) var nextDeadline = UInt64.max
     /// The number of exchanges that use the connection.
@@ -40,6 +41,16 @@ final class HTTP2Connection {
 
     /// Whether the connection accepts no further requests.
     var isDraining: Bool { session.isDraining }
+
+    /// The maximum number of concurrent streams.
+    var streamLimit: Int { session.maximumConcurrentStreams }
+
+    /// Whether the server supports WebSockets (RFC 8441).
+    var supportsWebSockets: Bool { session.supportsExtendedConnect }
+
+    /// Sets the maximum number of concurrent streams until the server's settings arrive. Streams beyond the server's limit would be
+    /// refused.
+    func assume(streamLimit: Int) { session.assumedStreamLimit = streamLimit }
 
     /// Whether another request can be sent now.
     var canOpenStream: Bool { session.canOpenStream }
@@ -152,6 +163,10 @@ final class HTTP2Connection {
             refillTime = now + Self.refillInterval
         }
         receive()
+        if !hasSettings, session.hasReceivedSettings {
+            hasSettings = true
+            engine.settingsArrived(self, connection)
+        }
         continueStreams()
         send()
         // Sending can fail, and reading the body of a request can fail.

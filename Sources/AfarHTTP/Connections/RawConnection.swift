@@ -17,7 +17,7 @@ final class RawConnection: Connection {
         var isAtEnd = false
     }
 
-    private let socket: RawSocket
+    private let socket: any RawStream
     private let tls: TLSContext
     /// The transport. It is retained because its threads must run while the connection is used.
     private let owner: (any AnyObject & Sendable)?
@@ -27,7 +27,7 @@ final class RawConnection: Connection {
     private let state: Locked<State>
 
     init(
-        _ socket: RawSocket, unread: [UInt8], for hop: Hop, _ metrics: TransactionMetrics, isSecure: Bool,
+        _ socket: any RawStream, unread: [UInt8] = [], for hop: Hop, _ metrics: TransactionMetrics, isSecure: Bool,
         _ tls: TLSContext, owner: (any AnyObject & Sendable)?
     ) {
         (self.socket, self.tls, self.owner) = (socket, tls, owner)

@@ -1,64 +1,40 @@
 import AfarTransport
 import Foundation
 
-/// A connection that its engine has handed over to tasks. The loop only reports the events of its socket.
-final class RawSocket: LoopSocket, Sendable {
-    struct State {
-        let socket: SocketStream
-        /// The socket, or TLS over it.
-        fileprivate(set) var stream: any ByteStream
-        fileprivate var isClosed = false
-        /// The tasks that wait for an event.
-        fileprivate var waiters: [Deferred<Void>] = []
-    }
+/// The bytes of a ``RawConnection``, which tasks read and write under a lock.
+protocol RawStream: AnyObject, Sendable {
+    var state: Locked<RawStreamState> { get }
 
-    let descriptor: Int32
-    private let engine: HTTPEngine
-    private let state: Locked<State>
+    /// Signals to the peer that no more bytes follow.
+    func finishWriting()
+    /// Called under the lock. Makes the next read try to receive bytes, even if none were reported.
+    func expectBytes()
+    /// Called once, under the lock, when the stream is closed.
+    func willClose()
+    /// Called once, after the stream has been closed.
+    func didClose()
+}
 
-    /// Call this initializer on the thread of the engine's loop.
+struct RawStreamState {
+    /// The bytes, or TLS over them.
+    fileprivate(set) var stream: any ByteStream
+    fileprivate(set) var isClosed = false
+    /// The tasks that wait for a change.
+    fileprivate var waiters: [Deferred<Void>] = []
+
+    init(_ stream: any ByteStream) { self.stream = stream }
+}
+
+extension RawStream {
+    /// Calls a closure with the stream, exclusively. Returns nil if the stream is closed.
     ///
-    /// - Throws: A fault if the socket can't be watched. The socket is then closed.
-    init(_ socket: SocketStream, _ stream: any ByteStream, engine: HTTPEngine) throws(Fault) {
-        (descriptor, self.engine) = (socket.descriptor, engine)
-        // This is safe because the streams are used only under the lock from now on.
-        nonisolated(unsafe) let state = State(socket: socket, stream: stream)
-        self.state = Locked(state)
-        guard engine.loop.add(self) else {
-            Foundation.close(descriptor)
-            throw Fault(.outOfResources, "the connection could not be watched", systemError: errno)
-        }
-    }
-
-    // MARK: The loop's thread
-
-    func update(_ event: SocketEvent) {
-        let waiters = state.withLock { state in
-            state.socket.update(event)
-            return Swift.exchange(&state.waiters, with: [])
-        }
-        for waiter in waiters { waiter.fulfill(()) }
-    }
-
-    func takeTurn() {}
-
-    /// Closes the descriptor, which gets no further events.
-    func closeDescriptor() {
-        engine.loop.remove(self)
-        Foundation.close(descriptor)
-    }
-
-    // MARK: Any thread
-
-    /// Calls a closure with the stream, exclusively. Returns nil if the connection is closed.
-    ///
-    /// - Parameter expectingBytes: Whether a read tries the socket even if the loop hasn't reported an event.
+    /// - Parameter expectingBytes: Whether a read tries to receive bytes even if none were reported.
     func withStream<Value: Sendable>(
         expectingBytes: Bool = false, _ body: (any ByteStream) throws -> Value
     ) rethrows -> Value? {
         try state.withLock { state in
             guard !state.isClosed else { return nil }
-            if expectingBytes { state.socket.expectBytes() }
+            if expectingBytes { expectBytes() }
             return try body(state.stream)
         }
     }
@@ -68,7 +44,15 @@ final class RawSocket: LoopSocket, Sendable {
         try state.withLock { $0.stream = try makeTLS($0.stream) }
     }
 
-    /// Waits for an event on the socket, the deadline, the end of the connection or the task's cancellation.
+    /// Changes the stream, and wakes the tasks that wait for a change.
+    @discardableResult
+    func update<Value: Sendable>(_ change: () -> Value) -> Value {
+        let (value, waiters) = state.withLock { (change(), Swift.exchange(&$0.waiters, with: [])) }
+        for waiter in waiters { waiter.fulfill(()) }
+        return value
+    }
+
+    /// Waits for a change, the deadline, the end of the stream or the task's cancellation.
     ///
     /// - Parameter isPossible: Called under the lock. Returns true if an operation has become possible in the meantime. The
     ///   method then doesn't wait.
@@ -90,22 +74,64 @@ final class RawSocket: LoopSocket, Sendable {
         if deadline != nil || Task.isCancelled { state.withLock { $0.waiters.removeAll { $0 === waiter } } }
     }
 
-    /// Finishes sending.
-    func finishWriting() { state.withLock { if !$0.isClosed { shutdown(descriptor, Int32(SHUT_WR)) } } }
-
     /// Ends both directions. Can be called repeatedly.
     ///
-    /// - Parameter last: Called under the lock before the connection is closed.
+    /// - Parameter last: Called under the lock before the stream is closed.
     func close(_ last: (any ByteStream) -> Void) {
         let waiters = state.withLock { state -> [Deferred<Void>]? in
             guard !state.isClosed else { return nil }
             last(state.stream)
             state.isClosed = true
-            shutdown(descriptor, Int32(SHUT_RDWR))
+            willClose()
             return Swift.exchange(&state.waiters, with: [])
         }
         guard let waiters else { return }
         for waiter in waiters { waiter.fulfill(()) }
-        engine.loop.post(.closeRaw(self))
+        didClose()
     }
+}
+
+/// A connection that its engine has handed over to tasks. The loop only reports the events of its socket.
+final class RawSocket: LoopSocket, RawStream {
+    let descriptor: Int32
+    let state: Locked<RawStreamState>
+    /// Used only under the lock.
+    private nonisolated(unsafe) let socket: SocketStream
+    private let engine: HTTPEngine
+
+    /// Call this initializer on the thread of the engine's loop.
+    ///
+    /// - Throws: A fault if the socket can't be watched. The socket is then closed.
+    init(_ socket: SocketStream, _ stream: any ByteStream, engine: HTTPEngine) throws(Fault) {
+        (descriptor, self.socket, self.engine) = (socket.descriptor, socket, engine)
+        // This is safe because the streams are used only under the lock from now on.
+        nonisolated(unsafe) let state = RawStreamState(stream)
+        self.state = Locked(state)
+        guard engine.loop.add(self) else {
+            Foundation.close(descriptor)
+            throw Fault(.outOfResources, "the connection could not be watched", systemError: errno)
+        }
+    }
+
+    // MARK: The loop's thread
+
+    func update(_ event: SocketEvent) { update { socket.update(event) } }
+
+    func takeTurn() {}
+
+    /// Closes the descriptor, which gets no further events.
+    func closeDescriptor() {
+        engine.loop.remove(self)
+        Foundation.close(descriptor)
+    }
+
+    // MARK: Any thread
+
+    func finishWriting() { _ = withStream { _ in shutdown(descriptor, Int32(SHUT_WR)) } }
+
+    func expectBytes() { socket.expectBytes() }
+
+    func willClose() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+
+    func didClose() { engine.loop.post(.closeRaw(self)) }
 }

@@ -29,8 +29,10 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
     private let pool: ConnectionPool<ConnectionKey, HTTPConnection, HTTPExchange>
     /// The HTTP/2 connections that accept further requests.
     @exclusivity(unchecked) private var shared: [ConnectionKey: HTTPConnection] = [:]
-    /// The hosts that chose HTTP/1.1, by origin.
-    @exclusivity(unchecked) private var hostsWithHTTP1 = LeastRecentlyUsed<Void>()
+    /// The keys of shared connections whose servers support WebSockets over HTTP/2.
+    private let webSocketKeys = Locked<Set<ConnectionKey>>([])
+    /// What is known about hosts from earlier connections, by origin.
+    @exclusivity(unchecked) private var knownHosts = LeastRecentlyUsed<KnownHost>()
     private let resolver: Resolver<ConnectionAttempt>
     @exclusivity(unchecked) private var attempts: [ConnectionAttempt] = []
     @exclusivity(unchecked) private var exchanges: [HTTPExchange] = []
@@ -177,11 +179,13 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         requestConnection(for: exchange)
     }
 
-    private func requestConnection(for exchange: HTTPExchange, needsFresh: Bool = false) {
+    private func requestConnection(for exchange: HTTPExchange, isFirst: Bool = false, needsFresh: Bool = false) {
         if let connection = shared[exchange.key], let http2 = connection.http2, !http2.isIdle, http2.canOpenStream {
             return begin(exchange, on: connection)
         }
-        switch pool.request(exchange, key: exchange.key, needsFresh: needsFresh, isShared: isShared(exchange.key)) {
+        switch pool.request(
+            exchange, key: exchange.key, isFirst: isFirst, needsFresh: needsFresh, isShared: isShared(exchange.key))
+        {
         case .use(let connection): begin(exchange, on: connection)
         case .open:
             exchange.isWaiting = true
@@ -240,7 +244,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         exchange.recordingFault { () throws(Fault) in try exchange.rewind() }
         guard exchange.state.fault == nil else { return finish(exchange) }
         noteDeadline(of: exchange)
-        requestConnection(for: exchange, needsFresh: needsFresh)
+        requestConnection(for: exchange, isFirst: true, needsFresh: needsFresh)
     }
 
     /// Returns the head of a streamed response to the caller.
@@ -332,7 +336,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
 
     /// Closes a connection that the pool no longer contains.
     private func closeIdle(_ connection: HTTPConnection) {
-        if shared[connection.key] === connection { shared[connection.key] = nil }
+        removeShared(connection)
         connection.close()
         openNext(connection.key)
     }
@@ -376,8 +380,21 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         switch key.version {
         case .http1: false
         case .http2: true
-        case .negotiated: hostsWithHTTP1.value(for: key.origin) == nil
+        case .negotiated: if case .http1? = knownHosts.value(for: key.origin) { false } else { true }
         }
+    }
+
+    private enum KnownHost {
+        case http1
+        /// The maximum number of concurrent requests on a connection.
+        case http2(streamLimit: Int)
+    }
+
+    private static let maximumKnownHosts = 1_000
+
+    private func remember(_ host: KnownHost, _ key: ConnectionKey) {
+        _ = knownHosts.set(host, cost: 1, for: key.origin)
+        if knownHosts.count > Self.maximumKnownHosts { _ = knownHosts.removeLeast() }
     }
 
     /// Begins the waiting requests that a connection can carry.
@@ -389,9 +406,26 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
 
     /// Sends no further requests over a connection. The connection is closed after its exchanges.
     func stopSharing(_ connection: HTTPConnection) {
-        if shared[connection.key] === connection { shared[connection.key] = nil }
+        removeShared(connection)
         stopCounting(connection)
     }
+
+    private func removeShared(_ connection: HTTPConnection) {
+        guard shared[connection.key] === connection else { return }
+        shared[connection.key] = nil
+        webSocketKeys.withLock { _ = $0.remove(connection.key) }
+    }
+
+    /// Called when the server's settings for an HTTP/2 connection have arrived.
+    func settingsArrived(_ http2: HTTP2Connection, _ connection: HTTPConnection) {
+        remember(.http2(streamLimit: http2.streamLimit), connection.key)
+        if http2.supportsWebSockets, shared[connection.key] === connection {
+            webSocketKeys.withLock { _ = $0.insert(connection.key) }
+        }
+    }
+
+    /// Whether a shared connection supports WebSockets. Can be called from any thread.
+    func supportsWebSockets(_ key: ConnectionKey) -> Bool { webSocketKeys.withLock { $0.contains(key) } }
 
     /// Called after a turn of an HTTP/2 connection.
     func sharedTurnEnded(_ connection: HTTPConnection) {
@@ -419,21 +453,23 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         case .http1: return
         case .negotiated where connection.tls?.applicationProtocol != "h2":
             if isShared(key) { requeueWaiters(key) }
-            _ = hostsWithHTTP1.set((), cost: 1, for: key.origin)
-            if hostsWithHTTP1.count > Self.maximumRememberedHosts { _ = hostsWithHTTP1.removeLeast() }
+            remember(.http1, key)
             pool.stopSharing(key)
             return openNext(key)
         case .http2 where key.security != nil && connection.tls?.applicationProtocol != "h2":
             throw Fault(.secureConnectionFailed, "the server doesn't support HTTP/2 (ALPN)")
         case .negotiated(let limits), .http2(let limits): configuration = limits
         }
-        connection.http2 = try HTTP2Connection(over: connection, engine: self, configuration)
-        hostsWithHTTP1.remove(key.origin)
+        let http2 = try HTTP2Connection(over: connection, engine: self, configuration)
+        connection.http2 = http2
+        if case .http2(let streamLimit)? = knownHosts.value(for: key.origin) {
+            http2.assume(streamLimit: streamLimit)
+        } else {
+            knownHosts.remove(key.origin)
+        }
         requeueWaiters(key)
         shared[key] = connection
     }
-
-    private static let maximumRememberedHosts = 1_000
 
     // MARK: Opening connections
 

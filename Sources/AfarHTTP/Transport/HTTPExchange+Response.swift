@@ -133,7 +133,12 @@ extension HTTPExchange {
             // Later bytes belong to another protocol, or aren't read.
             if key.purpose != .requests { sending.isResponseComplete = true }
             guard let stream = stream.take() else { return }
-            engine.deliver(TransportResponse(head: head, body: .stream(stream)), of: self)
+            var response = TransportResponse(head: head, body: .stream(stream))
+            if isTunnel {
+                response.report = report
+                state.stopTotalTimer()
+            }
+            engine.deliver(response, of: self)
         case .awaited:
             pauseReceiving()
             // The decision may depend on another exchange that needs a connection to the same host.

@@ -56,7 +56,7 @@ extension HTTPExchange {
         }
     }
 
-    private var report: TransportReport {
+    var report: TransportReport {
         func date(_ time: UInt64) -> Date? {
             time == 0 ? nil : started.addingTimeInterval((Double(time) - Double(startTime)) / 1e9)
         }

@@ -130,6 +130,9 @@ final class HTTPExchange: LoopExchange, @unchecked Sendable {
         // The connection can have been opened after the start of the loop's turn.
         let opened = max(connection.times.connectEnd, connection.times.secureEnd)
         (sending.wasReused, sending.requestStart) = (connection.isReused, max(now, opened))
+        if isTunnel, connection.http2 == nil {
+            state.fail(Fault(.unsupportedByTransport, "extended CONNECT requires HTTP/2 (RFC 8441)"))
+        }
         if key.purpose == .otherProtocol {
             recordingFault { () throws(Fault) in
                 try receive(ResponseHead(status: 200, httpVersion: "", url: hop.exchange.url))
@@ -176,7 +179,7 @@ final class HTTPExchange: LoopExchange, @unchecked Sendable {
 
     /// The exchange, without the expectation if the server has refused it.
     var acceptedExchange: Exchange {
-        hop.exchange.expects100Continue && !sendsExpectation ? hop.exchange.withoutExpectation : hop.exchange
+        hop.exchange.expects100Continue && !sendsExpectation ? hop.exchange.without(.expect) : hop.exchange
     }
 
     private func prepareSending() throws(Fault) {
@@ -289,6 +292,9 @@ final class HTTPExchange: LoopExchange, @unchecked Sendable {
             && (sending.http2 != nil || sending.output.isSent || state.needsNoMoreBody || sending.isSendingBroken
                 || !sending.parser.isReusable(remainingByteCount: 0, isRequestSent: true) || isDuplex)
     }
+
+    /// Whether the bodies carry another protocol (RFC 8441).
+    var isTunnel: Bool { hop.exchange.request.extendedConnectProtocol != nil }
 
     /// Whether the rest of the request isn't needed after the response.
     private var isDuplex: Bool { if case .stream(let stream) = hop.exchange.body { stream.isDuplex } else { false } }

@@ -43,6 +43,10 @@ public final class HTTPTransport: CallbackTransport {
     /// - Throws: A ``TransportError``, for example if the exchange requires a feature that this transport doesn't have.
     public func prepare(_ hop: Hop) throws -> any PreparedExchange {
         try capabilities.check(hop.exchange)
+        return try WebSocketExchange(hop) { try self.prepareExchange($0) } ?? prepareExchange(hop)
+    }
+
+    private func prepareExchange(_ hop: Hop) throws -> HTTPExchange {
         guard hop.exchange.request.scheme == "http" || hop.exchange.request.scheme == "https" else {
             let scheme = hop.exchange.request.scheme ?? ""
             throw hop.failure(.unsupportedURL, "the scheme \"\(scheme)\" is neither http nor https")

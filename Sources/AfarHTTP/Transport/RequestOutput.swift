@@ -128,6 +128,8 @@ extension Exchange {
             (request.headerFields[.acceptEncoding], fields[.acceptEncoding]) = (nil, nil)
             return try RequestHead(request, defaultFields: DefaultHeadFields(fields))
         }
+        // Extended CONNECT doesn't exist in HTTP/1.1.
+        if request.extendedConnectProtocol != nil { return RequestHead(withoutBytes: .connect) }
         guard let proxy else { return try RequestHead(request, defaultFields: defaults, body: framing) }
         var request = request
         if !request.headerFields.contains(.proxyAuthorization), !defaults.fields.contains(.proxyAuthorization) {

@@ -47,6 +47,14 @@ public final class Hop: @unchecked Sendable {
         (observer, decide) = (exchange.observer, exchange.decide)
     }
 
+    /// Creates a hop that a transport sends instead of the hop that it has received.
+    package init(_ exchange: Exchange, insteadOf hop: Hop, observer: (any ExchangeObserver)?) {
+        self.exchange = exchange
+        (reason, redirectCount, hasLeftOrigin) = (hop.reason, hop.redirectCount, hop.hasLeftOrigin)
+        (totalTimeout, deadline) = (hop.totalTimeout, hop.deadline)
+        (self.observer, decide, runWork) = (observer, hop.decide, hop.runWork)
+    }
+
     package static let none = Hop(Exchange(request: HTTPRequest(method: .get, scheme: nil, authority: nil, path: nil)))
 
     /// Replaces the exchange's head decision and observer with those of the `HopDriver` that runs the stages.

@@ -136,12 +136,12 @@ public struct Exchange: Sendable {
         return authentication
     }
 
-    /// A copy without the `Expect` field, which asks for the server's consent before the body is sent (RFC 9110, section 10.1.1).
-    package var withoutExpectation: Exchange {
+    /// Returns a copy without a header field.
+    package func without(_ name: HTTPField.Name) -> Exchange {
         var copy = self
-        copy.request.headerFields[.expect] = nil
+        copy.request.headerFields[name] = nil
         var fields = options.defaultFields.fields
-        fields[.expect] = nil
+        fields[name] = nil
         copy.options.defaultFields = DefaultFields(fields)
         return copy
     }

@@ -117,6 +117,9 @@ package struct TransferState {
         totalDeadline = min(totalDeadline, MonotonicClock.deadline(after: Self.longestDiscarding, from: now))
     }
 
+    /// Stops the total timer, because the bodies carry another protocol.
+    package mutating func stopTotalTimer() { totalDeadline = .max }
+
     /// The maximum time to read a body that is discarded, in seconds.
     private static let longestDiscarding: TimeInterval = 1
 

@@ -62,7 +62,7 @@ import Testing
     @Test func aResentRequestGetsANewConnection() {
         let idle = addIdle()
         let (again, other) = (Waiter(), Waiter())
-        #expect(isOpen(pool.request(again, key: "a", needsFresh: true)))
+        #expect(isOpen(pool.request(again, key: "a", isFirst: true, needsFresh: true)))
         #expect(isUse(pool.request(Waiter(), key: "a"), of: idle))
         #expect(isWait(pool.request(other, key: "a")))
         #expect(pool.available(idle, key: "a", isFresh: false, idleUntil: .max) === other)
@@ -76,7 +76,7 @@ import Testing
             _ = pool.available(connection, key: "a", isFresh: true, idleUntil: .max)
         }
         for connection in connections { _ = pool.available(connection, key: "a", isFresh: false, idleUntil: .max) }
-        #expect(isWait(pool.request(Waiter(), key: "a", needsFresh: true)))
+        #expect(isWait(pool.request(Waiter(), key: "a", isFirst: true, needsFresh: true)))
         #expect(pool.makeRoom("a") === connections[0])
         #expect(pool.openNext("a"))
         #expect(pool.makeRoom("a") == nil)
