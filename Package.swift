@@ -13,6 +13,8 @@ let package = Package(
     ].map { .library(name: $0, targets: [$0]) } + [.executable(name: "afar", targets: ["AfarCLI"])],
     traits: [
         .trait(name: "DiskCache", description: "AfarDiskCache: a response cache in SQLite (adds GRDB)."),
+        .trait(
+            name: "HTTP2", description: "HTTP/2 in AfarHTTP (adds the system's libnghttp2). Enabled by default."),
         .trait(name: "Logging", description: "AfarLogging: request logs with swift-log (adds swift-log)."),
         .trait(
             name: "Metrics",
@@ -29,7 +31,7 @@ let package = Package(
             name: "Tracing",
             description: "AfarTracing: request spans (adds swift-distributed-tracing)."),
         .trait(name: "YAML", description: "AfarYAML: YAML responses and parameters (adds Yams)."),
-        .default(enabledTraits: []),
+        .default(enabledTraits: ["HTTP2"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-http-types", from: "1.4.0"),
@@ -81,7 +83,12 @@ let libraries: [Target] = [
     .library(
         "AfarCurl",
         ["AfarHTTP1", "AfarTransport", "AfarTrust", "CEpoll", "CLibcurl", "COpenSSL", .httpTypes]),
-    .library("AfarHTTP", ["AfarHTTP1", "AfarHTTP2", "AfarTransport", "AfarTrust", "CEpoll", "COpenSSL", .httpTypes]),
+    .library(
+        "AfarHTTP",
+        [
+            "AfarHTTP1", .target(name: "AfarHTTP2", condition: .when(traits: ["HTTP2"])), "AfarTransport", "AfarTrust",
+            "CEpoll", "COpenSSL", .httpTypes,
+        ]),
     .library("AfarURLSession", ["AfarTransport", .httpTypes]),
     .library("AfarLogging", ["AfarCore", .swiftLog], packageAccess: false),
     .library("AfarReachability", [.onLinux("CNetlink")]),

@@ -10,7 +10,7 @@ let package = Package(
     name: "Benchmarks",
     platforms: [.macOS(.v15)],
     dependencies: [
-        .package(name: "Afar", path: "..", traits: ["DiskCache"]),
+        .package(name: "Afar", path: "..", traits: [.defaults, "DiskCache"]),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.4.0"),
         .package(url: "https://github.com/CoreOffice/XMLCoder", from: "0.18.0"),
     ],

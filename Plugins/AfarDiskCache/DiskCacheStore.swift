@@ -3,7 +3,7 @@ public import Foundation
 import GRDB
 
 #if !DiskCache
-    #error("AfarDiskCache requires the package trait DiskCache: .package(url: …, traits: [\"DiskCache\"])")
+    #error("AfarDiskCache requires the package trait DiskCache: .package(url: …, traits: [.defaults, \"DiskCache\"])")
 #endif
 
 /// A cache store that keeps responses in a folder. Response heads and small bodies are in an SQLite database, and large bodies are

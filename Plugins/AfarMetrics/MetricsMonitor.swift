@@ -9,7 +9,7 @@ import HTTPTypes
 #endif
 
 #if !Metrics
-    #error("AfarMetrics requires the package trait Metrics: .package(url: …, traits: [\"Metrics\"])")
+    #error("AfarMetrics requires the package trait Metrics: .package(url: …, traits: [.defaults, \"Metrics\"])")
 #endif
 
 /// A monitor that reports a session's requests to swift-metrics.

@@ -2,7 +2,7 @@ public import Foundation
 public import SwiftProtobuf
 
 #if !Protobuf
-    #error("AfarProtobuf requires the package trait Protobuf: .package(url: …, traits: [\"Protobuf\"])")
+    #error("AfarProtobuf requires the package trait Protobuf: .package(url: …, traits: [.defaults, \"Protobuf\"])")
 #endif
 
 /// Options and limits for decoding messages.

@@ -9,7 +9,7 @@ import Foundation
 #endif
 
 #if !Publishers
-    #error("AfarPublishers requires the package trait Publishers: .package(url: …, traits: [\"Publishers\"])")
+    #error("AfarPublishers needs the package trait Publishers: .package(url: …, traits: [.defaults, \"Publishers\"])")
 #endif
 
 /// A subscription to a request. The first demand resumes the request, and canceling the subscription cancels the request.

@@ -5,7 +5,7 @@ import HTTPTypes
 public import Tracing
 
 #if !Tracing
-    #error("AfarTracing requires the package trait Tracing: .package(url: …, traits: [\"Tracing\"])")
+    #error("AfarTracing requires the package trait Tracing: .package(url: …, traits: [.defaults, \"Tracing\"])")
 #endif
 
 /// A stage that creates a client span for each sent request and propagates the span to the server in header fields. Spans use

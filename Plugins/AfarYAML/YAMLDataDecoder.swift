@@ -3,7 +3,7 @@ public import Foundation
 import Yams
 
 #if !YAML
-    #error("AfarYAML requires the package trait YAML: .package(url: …, traits: [\"YAML\"])")
+    #error("AfarYAML requires the package trait YAML: .package(url: …, traits: [.defaults, \"YAML\"])")
 #endif
 
 /// A type that decodes values from YAML. Use it wherever Afar accepts a ``DataDecoder``:

@@ -2,7 +2,7 @@ public import AfarCore
 public import Logging
 
 #if !Logging
-    #error("AfarLogging needs the package trait Logging: .package(url: …, traits: [\"Logging\"])")
+    #error("AfarLogging needs the package trait Logging: .package(url: …, traits: [.defaults, \"Logging\"])")
 #endif
 
 extension LoggingMonitor {

@@ -1,6 +1,9 @@
-import AfarHTTP2
 import AfarTransport
 import HTTPTypes
+
+#if HTTP2
+    import AfarHTTP2
+#endif
 
 /// Everything that distinguishes connections. A request can only use a connection with an equal key.
 struct ConnectionKey: Hashable {
@@ -81,10 +84,12 @@ struct ConnectionKey: Hashable {
             switch exchange.options.httpVersion {
             // A proxy that forwards requests receives HTTP/1.1.
             case _ where purpose != .requests || route?.requestProxy != nil: .http1
-            case .automatic where isSecure, .http2 where isSecure:
-                .negotiated(HTTP2Session.Configuration(exchange.options))
-            case .http2PriorKnowledge: .http2(HTTP2Session.Configuration(exchange.options))
-            case .automatic, .http1, .http2, .http3: .http1
+            #if HTTP2
+                case .automatic where isSecure, .http2 where isSecure:
+                    .negotiated(HTTP2Session.Configuration(exchange.options))
+                case .http2PriorKnowledge: .http2(HTTP2Session.Configuration(exchange.options))
+            #endif
+            default: .http1
             }
     }
 

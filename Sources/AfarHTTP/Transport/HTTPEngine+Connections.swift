@@ -1,4 +1,3 @@
-import AfarHTTP2
 import AfarTransport
 import Foundation
 
@@ -209,7 +208,7 @@ extension HTTPEngine {
     /// Determines the protocol of a new connection.
     private func startProtocol(_ connection: HTTPConnection) throws(Fault) {
         let key = connection.key
-        let configuration: HTTP2Session.Configuration
+        let http2: HTTP2Connection
         switch key.version {
         case .http1: return
         case .negotiated where connection.tls?.applicationProtocol != "h2":
@@ -219,9 +218,9 @@ extension HTTPEngine {
             return openNext(key)
         case .http2 where key.security != nil && connection.tls?.applicationProtocol != "h2":
             throw Fault(.secureConnectionFailed, "the server doesn't support HTTP/2 (ALPN)")
-        case .negotiated(let limits), .http2(let limits): configuration = limits
+        case .negotiated(let limits), .http2(let limits):
+            http2 = try HTTP2Connection(over: connection, engine: self, limits)
         }
-        let http2 = try HTTP2Connection(over: connection, engine: self, configuration)
         connection.http2 = http2
         if case .http2(let streamLimit)? = knownHosts.value(for: key.origin) {
             http2.assume(streamLimit: streamLimit)

@@ -1,4 +1,3 @@
-import AfarHTTP2
 import AfarTransport
 import Foundation
 

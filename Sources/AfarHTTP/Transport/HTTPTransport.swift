@@ -4,7 +4,7 @@ import Foundation
 import HTTPTypes
 
 /// A transport with Afar's own engine for HTTP/1.1 (RFC 9112) and HTTP/2 (RFC 9113) on Linux. It uses OpenSSL for TLS, and nghttp2 for
-/// the frames of HTTP/2.
+/// the frames of HTTP/2. Without the package trait HTTP2, it supports only HTTP/1.1.
 ///
 /// Connections belong to their transport. Sessions that share a transport share its connections. All methods can be called from any
 /// thread.
@@ -26,7 +26,8 @@ public final class HTTPTransport: CallbackTransport {
         features: [
             .fileUpload, .streamedUpload, .fileDelivery, .streamedDelivery, .backpressure, .suspension, .metrics,
             .connectTimeout, .informationalResponses, .trailers, .anyMethod, .minimumTransferRate, .minimumTLSVersion,
-            .serverTrust, .clientIdentity, .networkSettings, .connections, .http2, .duplex, .requestTrailers,
+            .serverTrust, .clientIdentity, .networkSettings, .connections, .duplex, .requestTrailers,
+            HTTP2Connection.features,
         ], contentCodings: ContentDecoder.codings)
 
     /// Creates a transport. Its threads run from the first exchange that needs them until the transport is released.
