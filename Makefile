@@ -21,7 +21,8 @@ BENCH_PACKAGES := $(BUILD_PACKAGES) nginx-light openssl python3-aiohttp
 # sometimes hangs. The longest targets come first, so that none runs alone at the end.
 TEST_TARGETS := AfarCLITests FuzzTests AfarTests AfarCurlTests FaultTests NetworkTests AfarDiskCacheTests AfarXMLTests
 TEST_TARGETS += $(filter-out $(TEST_TARGETS),$(notdir $(wildcard Tests/*Tests)))
-TEST_CHECKS := Tests/Rules/check Tests/Openness/check Tests/Site/check Tests/Consumer/check Alamofire/check Tests/PluginConsumers/check
+TEST_CHECKS := Tests/Rules/check Tests/Openness/check Tests/Site/check Tests/Consumer/check Alamofire/check Tests/PluginConsumers/check \
+	Tests/WithoutHTTP2/check
 SANITIZE = SWIFT="$(SWIFT)" OPTIONS="$(OPTIONS)" TEST_TARGETS="$(TEST_TARGETS)" Tests/Sanitizers/run
 
 # Installs the missing Debian packages of $(1). policy-rc.d prevents servers among them from being started as services.
