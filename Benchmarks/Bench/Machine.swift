@@ -11,7 +11,10 @@ struct Machine {
         let kernel = Self.text("/proc/sys/kernel/osrelease").trimmingCharacters(in: .whitespacesAndNewlines)
         let cores = ProcessInfo.processInfo.activeProcessorCount
         let versions =
-            [("Swift", "swift --version"), ("libcurl", "curl-config --version"), ("nginx", "nginx -v 2>&1")]
+            [
+                ("Swift", "swift --version"), ("libcurl", "curl-config --version"), ("nginx", "nginx -v 2>&1"),
+                ("nghttp2", "nghttpd --version"),
+            ]
             + clients.compactMap { client in client.versionCommand.map { (client.name, $0) } }
         lines = [
             "\(processor), \(cores) cores, \(system), Linux \(kernel)",

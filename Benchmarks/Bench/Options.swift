@@ -4,7 +4,7 @@ import Servers
 /// The command-line options.
 struct Options {
     static let help = """
-        Compares Afar with other HTTP clients, against nginx on this machine.
+        Compares Afar with other HTTP clients, against servers on this machine.
 
         make bench [ARGS="…"]
 

@@ -1,7 +1,7 @@
 import Foundation
 import Servers
 
-/// The files that nginx serves, in a temporary folder.
+/// The files that the servers serve, in a temporary folder.
 struct Site {
     static let tiny = "/tiny"
     /// The path of the tiny file in a location where nginx closes the connection after each response.
@@ -34,6 +34,8 @@ struct Site {
         try FileManager.default.createDirectory(
             at: files.appending(path: "uploads"), withIntermediateDirectories: true)
         try Data(Self.record.utf8).write(to: files.appending(path: "record.json"))
+        // nginx responds without this file.
+        try Data(Self.tinyBody.utf8).write(to: files.appending(path: Self.tiny))
         try Data().write(to: large)
         // Sparse: takes no space and reads as zeros.
         let handle = try FileHandle(forWritingTo: large)

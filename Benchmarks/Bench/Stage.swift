@@ -45,6 +45,15 @@ struct Stage {
         case .nginx: return "http://127.0.0.1:\(nginx.port)"
         case .secure: return "https://127.0.0.1:\(securePort)"
         case .http2: return "https://127.0.0.1:\(http2Port)"
+        case .nghttpd:
+            let port = try LoopbackPort.unused()
+            try Executable.serve(
+                "nghttpd",
+                [
+                    "--address=127.0.0.1", "--htdocs=\(site.files.path)", String(port), site.key.path,
+                    site.certificate.path,
+                ], on: port)
+            return "https://127.0.0.1:\(port)"
         case .gathering:
             let port = gathering_server_start(Int32(workload.inFlight), Site.tinyBody)
             guard port != 0 else { throw Failure("the server for \(workload.name) could not start") }

@@ -16,6 +16,8 @@ struct Workload: Sendable {
         case secure
         /// nginx over TLS with HTTP/2.
         case http2
+        /// nghttpd, which serves HTTP/2 over TLS.
+        case nghttpd
         /// A server that responds only after all requests have arrived.
         case gathering
     }
@@ -31,7 +33,7 @@ struct Workload: Sendable {
     let requests: Int
     let rounds: Int
     /// Whether all requests share one connection.
-    var isShared: Bool { server == .http2 }
+    var isShared: Bool { server == .http2 || server == .nghttpd }
     /// The clients that implement this workload, or `nil` for all.
     var clients: [String]?
 
@@ -82,6 +84,10 @@ struct Workload: Sendable {
         Workload(
             name: "http2-64", title: "Tiny GETs over HTTP/2, 64 in flight on one connection", action: .get,
             path: Site.tiny, server: .http2, inFlight: 64, requests: 24_000, rounds: 5,
+            clients: [Client.yardstick, "Afar"]),
+        Workload(
+            name: "http2-nghttpd", title: "Tiny GETs over HTTP/2 from nghttpd, 64 in flight on one connection",
+            action: .get, path: Site.tiny, server: .nghttpd, inFlight: 64, requests: 24_000, rounds: 5,
             clients: [Client.yardstick, "Afar"]),
         Workload(
             name: "json-64", title: "JSON of 1 kB, decoded, 64 in flight", action: .decode, path: Site.json,

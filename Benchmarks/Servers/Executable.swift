@@ -16,6 +16,19 @@ package enum Executable {
         return file
     }
 
+    /// Starts a server and returns when it accepts connections. It runs until the cleanup.
+    package static func serve(_ name: String, _ arguments: [String], on port: UInt16) throws {
+        let process = Process()
+        process.executableURL = try find(name)
+        process.arguments = arguments
+        try process.run()
+        Cleanup.shared.add(process)
+        while !LoopbackPort.accepts(port) {
+            guard process.isRunning else { throw Failure("\(name) exited; see its messages above") }
+            usleep(10_000)
+        }
+    }
+
     /// Runs a program until it exits and returns its standard output.
     package static func run(
         _ file: URL, _ arguments: [String], environment: [String: String] = [:],

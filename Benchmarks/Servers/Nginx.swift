@@ -15,15 +15,8 @@ package struct Nginx {
         self.port = port
         let file = folder.appending(path: "nginx.conf")
         try Self.configuration(folder: folder, http: http).write(to: file, atomically: true, encoding: .utf8)
-        let process = Process()
-        process.executableURL = try Executable.find("nginx")
-        process.arguments = ["-c", file.path, "-e", folder.appending(path: "error.log").path]
-        try process.run()
-        Cleanup.shared.add(process)
-        while !LoopbackPort.accepts(port) {
-            guard process.isRunning else { throw Failure("nginx exited; see its messages above") }
-            usleep(10_000)
-        }
+        try Executable.serve(
+            "nginx", ["-c", file.path, "-e", folder.appending(path: "error.log").path], on: port)
     }
 
     private static func configuration(folder: URL, http: String) -> String {
