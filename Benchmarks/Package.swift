@@ -21,6 +21,7 @@ let package = Package(
         .target(name: "Measurement", path: "Measurement"),
         .executableTarget(
             name: "RawCurl", path: "Clients/RawCurl", linkerSettings: [.linkedLibrary("curl")]),
+        .executableTarget(name: "H2LoadClient", path: "Clients/H2Load"),
         .executableTarget(
             name: "AfarClient",
             dependencies: [
@@ -93,7 +94,8 @@ if hasPeers {
         ))
 }
 
-for target in package.targets where !["RawCurl", "RawXML", "Counters", "GatheringServer"].contains(target.name) {
+let targetsInC = ["RawCurl", "H2LoadClient", "RawXML", "Counters", "GatheringServer"]
+for target in package.targets where !targetsInC.contains(target.name) {
     target.swiftSettings = [
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("InternalImportsByDefault"),

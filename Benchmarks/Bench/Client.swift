@@ -17,7 +17,9 @@ struct Client: Sendable {
     var versionCommand: String?
 
     static let yardstick = "libcurl"
-    static let names = [yardstick, "Afar", "URLSession", "Go", "AsyncHTTPClient"]
+    /// The yardstick for Afar's transport without a session.
+    static let loadGenerator = "h2load"
+    static let names = [yardstick, loadGenerator, "Afar", "URLSession", "Go", "AsyncHTTPClient"]
     /// Afar over libcurl. This client runs only if it is named explicitly.
     static let overLibcurl = "AfarCurl"
 
@@ -30,6 +32,7 @@ struct Client: Sendable {
         let wanted = wanted ?? names
         var clients = [
             Client(name: yardstick, executable: built("RawCurl"), decodes: false),
+            Client(name: loadGenerator, executable: built("H2LoadClient"), runsUnderValgrind: false),
             Client(name: "Afar", executable: built("AfarClient")),
             Client(name: overLibcurl, executable: built("AfarClient"), transport: "curl"),
             Client(name: "URLSession", executable: built("URLSessionClient"), slowness: 10),

@@ -110,7 +110,7 @@ struct Stage {
         ]
         let yield =
             switch action {
-            case .get: workload.path == Site.json ? Site.record.utf8.count : Site.tinyBody.utf8.count
+            case .get, .exchange: workload.path == Site.json ? Site.record.utf8.count : Site.tinyBody.utf8.count
             case .decode: Site.answer
             default: Site.gibibyte
             }

@@ -2,7 +2,7 @@
 struct Workload: Sendable {
     /// What the client does. The raw values match those that the clients accept.
     enum Action: String {
-        case get, decode, download, discard, upload, sendStream, sendForm, linger
+        case get, exchange, decode, download, discard, upload, sendStream, sendForm, linger
 
         /// Whether the client reads the file instead of writing it.
         var sends: Bool { [.upload, .sendStream, .sendForm].contains(self) }
@@ -34,8 +34,10 @@ struct Workload: Sendable {
     let rounds: Int
     /// Whether all requests share one connection.
     var isShared: Bool { server == .http2 || server == .nghttpd }
-    /// The clients that implement this workload, or `nil` for all.
+    /// The clients that implement this workload, or `nil` for all except h2load.
     var clients: [String]?
+    /// The client that the others are compared with.
+    var yardstick: String { action == .exchange ? Client.loadGenerator : Client.yardstick }
 
     var isBulk: Bool { requests == 1 }
 
@@ -50,7 +52,9 @@ struct Workload: Sendable {
         return server == .gathering ? max(1, requests / inFlight) * inFlight : requests
     }
 
-    func includes(_ client: Client) -> Bool { clients?.contains(client.name) ?? true }
+    func includes(_ client: Client) -> Bool {
+        clients?.contains(client.name) ?? (client.name != Client.loadGenerator)
+    }
 
     static let all = [
         Workload(
@@ -89,6 +93,14 @@ struct Workload: Sendable {
             name: "http2-nghttpd", title: "Tiny GETs over HTTP/2 from nghttpd, 64 in flight on one connection",
             action: .get, path: Site.tiny, server: .nghttpd, inFlight: 64, requests: 24_000, rounds: 5,
             clients: [Client.yardstick, "Afar"]),
+        Workload(
+            name: "http2-engine", title: "Tiny GETs over HTTP/2 without a session, 64 in flight on one connection",
+            action: .exchange, path: Site.tiny, server: .nghttpd, inFlight: 64, requests: 96_000, rounds: 5,
+            clients: [Client.loadGenerator, "Afar"]),
+        Workload(
+            name: "http2-engine-100", title: "Tiny GETs over HTTP/2 without a session, 100 in flight on one connection",
+            action: .exchange, path: Site.tiny, server: .nghttpd, inFlight: 100, requests: 96_000, rounds: 5,
+            clients: [Client.loadGenerator, "Afar"]),
         Workload(
             name: "json-64", title: "JSON of 1 kB, decoded, 64 in flight", action: .decode, path: Site.json,
             inFlight: 64, requests: 24_000, rounds: 5),

@@ -20,12 +20,12 @@ struct WorkloadResult {
     var cpuUnit: String { workload.isBulk ? "ms" : "µs" }
 
     var table: Table {
-        let yardstick = figures.first { $0.client == Client.yardstick }
+        let yardstick = figures.first { $0.client == workload.yardstick }
         let hasCounts = figures.contains { $0.counts != nil }
         var columns = ["client", workload.isBulk ? "MB/s" : "requests/s", "CPU \(cpuUnit)"]
         if hasCounts { columns += ["instructions", "allocations"] }
         if !workload.isBulk { columns.append("switches") }
-        columns += ["peak MB", "rate ÷ libcurl's", "CPU ÷ libcurl's"]
+        columns += ["peak MB", "rate ÷ \(workload.yardstick)'s", "CPU ÷ \(workload.yardstick)'s"]
         let rows = figures.map { figures in
             let rate = figures.requestsPerSecond * (workload.isBulk ? Double(Site.gibibyte) / 1e6 : 1)
             var row = [figures.client, rate.text(decimals: 0), cpu(figures).text(decimals: workload.isBulk ? 0 : 1)]

@@ -6,6 +6,8 @@ public struct Job: Sendable {
     public enum Action: String, Sendable {
         /// Reads the body into memory.
         case get
+        /// Reads the body into memory, with the client's transport alone.
+        case exchange
         /// Decodes the body from JSON.
         case decode
         /// Writes the body to the file.

@@ -1,5 +1,6 @@
 import Afar
 import Foundation
+import HTTPTypes
 import Measurement
 
 /// Returns a session's default transport, or a libcurl transport if `AFAR_TRANSPORT` requires it.
@@ -21,6 +22,12 @@ Job.main { job in
     switch job.action {
     case .get:
         try await job.measure { try await session.request(url).serializingData().value.count }
+    case .exchange:
+        let transport = HTTPTransport(configuration: HTTPTransport.Configuration(configuration))
+        let request = HTTPRequest(url)
+        try await withTaskExecutorPreference(transport.taskExecutor) {
+            try await job.measure { try await transport.collectBody(of: request) }
+        }
     case .decode:
         try await job.measure { try await session.request(url).serializingDecodable(Record.self).value.answer }
     case .download:

@@ -32,7 +32,7 @@ Job.main { job in
         }
     case .upload:
         try await job.measure { try await client.upload(file, by: request) }
-    case .sendStream, .sendForm, .linger: throw Job.Unable()
+    case .exchange, .sendStream, .sendForm, .linger: throw Job.Unable()
     }
     try await client.shutdown()
 }

@@ -35,6 +35,6 @@ Job.main { job in
             guard (response as? HTTPURLResponse)?.statusCode == 201 else { return 0 }
             return try file.fileSize()
         }
-    case .sendStream, .sendForm, .linger: throw Job.Unable()
+    case .exchange, .sendStream, .sendForm, .linger: throw Job.Unable()
     }
 }
