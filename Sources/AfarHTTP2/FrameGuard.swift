@@ -11,10 +11,12 @@ struct FrameHeader {
     let flags: UInt8
     let streamID: Int32
 
-    init(_ bytes: [UInt8]) {
-        length = Int(bytes[0]) << 16 | Int(bytes[1]) << 8 | Int(bytes[2])
-        (type, flags) = (bytes[3], bytes[4])
-        streamID = bytes[5...8].reduce(0) { $0 << 8 | Int32($1) } & .max
+    /// Reads a header from the first bytes of a frame.
+    init(_ bytes: UnsafeRawBufferPointer.SubSequence) {
+        let start = UnsafeRawBufferPointer(rebasing: bytes)
+        let first = UInt32(bigEndian: start.loadUnaligned(as: UInt32.self))
+        (length, type, flags) = (Int(first >> 8), UInt8(truncatingIfNeeded: first), start[4])
+        streamID = Int32(bigEndian: start.loadUnaligned(fromByteOffset: 5, as: Int32.self)) & .max
     }
 
     func hasFlag(_ flag: nghttp2_flag) -> Bool { flags & UInt8(flag.rawValue) != 0 }

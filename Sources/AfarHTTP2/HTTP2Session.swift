@@ -52,38 +52,39 @@ package final class HTTP2Session {
 
     let configuration: Configuration
     /// The streams that haven't ended.
-    var streams: [Int32: Stream] = [:]
+    @exclusivity(unchecked) var streams: [Int32: Stream] = [:]
     /// The header block that is being received.
-    var block = HeaderBlock()
+    @exclusivity(unchecked) var block = HeaderBlock()
     /// nghttp2's description of the last problem.
-    var lastProblem = ""
+    @exclusivity(unchecked) var lastProblem = ""
     /// The connection error that nghttp2 has reported to the server.
-    var sentError: Fault?
-    private var session: OpaquePointer?
-    private var frameGuard: FrameGuard
+    @exclusivity(unchecked) var sentError: Fault?
+    @exclusivity(unchecked) private var session: OpaquePointer?
+    @exclusivity(unchecked) private var frameGuard: FrameGuard
     /// The part of the next frame's header that has been received.
-    private var headerBytes: [UInt8] = []
-    private var header: FrameHeader?
-    /// The number of bytes of the current frame's payload that haven't been received.
-    private var payloadLeft = 0
+    @exclusivity(unchecked) private var headerBytes: [UInt8] = []
+    @exclusivity(unchecked) private var header: FrameHeader?
+    /// The number of bytes of the current frame that haven't been processed.
+    @exclusivity(unchecked) private var frameLeft = 0
     /// The rest of the bytes that nghttp2 has returned. They are valid until the next call of `nghttp2_session_mem_send`.
-    private var unsent: UnsafeBufferPointer<UInt8>.SubSequence = UnsafeBufferPointer(start: nil, count: 0)[...]
+    @exclusivity(unchecked) private var unsent: UnsafeBufferPointer<UInt8>.SubSequence = UnsafeBufferPointer(
+        start: nil, count: 0)[...]
     /// The last bytes to send, after the connection has failed.
-    private var lastOutput: ArraySlice<UInt8> = []
+    @exclusivity(unchecked) private var lastOutput: ArraySlice<UInt8> = []
     /// Whether nghttp2 is running, so it can't be called recursively.
-    private var isRunning = false
-    private var hasSentGoAway = false
-    private var pingCount: UInt64 = 0
+    @exclusivity(unchecked) private var isRunning = false
+    @exclusivity(unchecked) private var hasSentGoAway = false
+    @exclusivity(unchecked) private var pingCount: UInt64 = 0
 
     /// The error that ended the connection and all streams.
-    package private(set) var failure: Fault?
-    package internal(set) var goAway: GoAway?
+    @exclusivity(unchecked) package private(set) var failure: Fault?
+    @exclusivity(unchecked) package internal(set) var goAway: GoAway?
     /// Whether the server's settings have arrived.
-    package internal(set) var hasReceivedSettings = false
+    @exclusivity(unchecked) package internal(set) var hasReceivedSettings = false
     /// The maximum number of concurrent streams until the server's settings arrive.
-    package var assumedStreamLimit = 100
+    @exclusivity(unchecked) package var assumedStreamLimit = 100
     /// The number of ``ping()`` calls that the server hasn't acknowledged.
-    package internal(set) var pendingPingCount = 0
+    @exclusivity(unchecked) package internal(set) var pendingPingCount = 0
 
     /// Creates a connection. The client's preface is ready to be written.
     package init(_ configuration: Configuration = Configuration()) throws(Fault) {
@@ -251,21 +252,34 @@ package final class HTTP2Session {
         while !rest.isEmpty {
             if let failure { throw failure }
             guard !isRunning else { throw Fault(.invalidUse, "the HTTP/2 session is used by its own callback") }
-            guard header != nil else {
-                let count = min(FrameHeader.byteCount - headerBytes.count, rest.count)
-                headerBytes += rest.prefix(count)
-                rest = rest.dropFirst(count)
-                if headerBytes.count == FrameHeader.byteCount { try beginFrame() }
-                continue
+            if header == nil {
+                guard headerBytes.isEmpty, rest.count >= FrameHeader.byteCount else {
+                    try receivePartOfHeader(&rest)
+                    continue
+                }
+                try beginFrame(rest)
             }
-            let count = min(payloadLeft, rest.count)
-            let part = UnsafeRawBufferPointer(rebasing: rest.prefix(count))
-            rest = rest.dropFirst(count)
-            payloadLeft -= count
+            let part = rest.prefix(frameLeft)
+            rest = rest.dropFirst(part.count)
             try process(part)
-            if payloadLeft == 0 { endFrame() }
         }
         if let failure { throw failure }
+    }
+
+    /// Receives a frame's header that is divided among calls of ``receive(_:)``.
+    private func receivePartOfHeader(_ rest: inout UnsafeRawBufferPointer.SubSequence) throws(Fault) {
+        let part = rest.prefix(FrameHeader.byteCount - headerBytes.count)
+        headerBytes += part
+        rest = rest.dropFirst(part.count)
+        guard headerBytes.count == FrameHeader.byteCount else { return }
+        let bytes = headerBytes
+        headerBytes.removeAll(keepingCapacity: true)
+        try bytes.withUnsafeBytes { bytes in
+            Result { () throws(Fault) in
+                try beginFrame(bytes[...])
+                try process(bytes[...])
+            }
+        }.get()
     }
 
     /// Writes bytes for the server into a buffer. The bytes consist of frames, which can be divided among calls.
@@ -290,9 +304,9 @@ package final class HTTP2Session {
         return written
     }
 
-    /// Checks the complete header of a frame and passes it to nghttp2.
-    private func beginFrame() throws(Fault) {
-        let header = FrameHeader(headerBytes)
+    /// Checks the header of a frame.
+    private func beginFrame(_ bytes: UnsafeRawBufferPointer.SubSequence) throws(Fault) {
+        let header = FrameHeader(bytes)
         do throws(FrameGuard.Violation) {
             try frameGuard.check(header)
         } catch {
@@ -300,11 +314,7 @@ package final class HTTP2Session {
             throw error.fault
         }
         checkLength(of: header)
-        (self.header, payloadLeft) = (header, header.length)
-        let bytes = headerBytes
-        headerBytes.removeAll(keepingCapacity: true)
-        try bytes.withUnsafeBytes { bytes in Result { () throws(Fault) in try process(bytes) } }.get()
-        if payloadLeft == 0 { endFrame() }
+        (self.header, frameLeft) = (header, FrameHeader.byteCount + header.length)
     }
 
     /// Rejects a body that is longer than its Content-Length. nghttp2 would reset the stream, but doesn't report that the body is too long.
@@ -324,7 +334,10 @@ package final class HTTP2Session {
         reject(stream, stream.bodyFault, NGHTTP2_PROTOCOL_ERROR)
     }
 
-    private func process(_ bytes: UnsafeRawBufferPointer) throws(Fault) {
+    /// Passes bytes of the current frame to nghttp2.
+    private func process(_ part: UnsafeRawBufferPointer.SubSequence) throws(Fault) {
+        let bytes = UnsafeRawBufferPointer(rebasing: part)
+        frameLeft -= bytes.count
         isRunning = true
         let count = nghttp2_session_mem_recv(
             session, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
@@ -333,7 +346,10 @@ package final class HTTP2Session {
         // After an error, nghttp2 allows no requests, and has queued a GOAWAY frame that contains the reason.
         let hasError =
             count < 0 || goAway == nil && !hasSentGoAway && nghttp2_session_check_request_allowed(session) == 0
-        guard hasError, nextStreamIDExists || count < 0 else { return }
+        guard hasError, nextStreamIDExists || count < 0 else {
+            if frameLeft == 0 { endFrame() }
+            return
+        }
         let fault = count < 0 ? Self.fault(of: Int32(count)) : nil
         terminate(count < 0 ? NGHTTP2_ENHANCE_YOUR_CALM : nil, fault)
         throw failure ?? Fault(.connectionLost, "the HTTP/2 connection failed")
@@ -402,20 +418,20 @@ extension HTTP2Session {
         let url: String
         let handler: any HTTP2StreamHandler
         /// Whether the request's head has been written.
-        var isSent = false
+        @exclusivity(unchecked) var isSent = false
         /// The final response's head.
-        var head: ResponseHead? { didSet { bodyLength = head?.contentLength } }
+        @exclusivity(unchecked) var head: ResponseHead? { didSet { bodyLength = head?.contentLength } }
         /// The declared length of the response's body.
-        private(set) var bodyLength: Int64?
+        @exclusivity(unchecked) private(set) var bodyLength: Int64?
         /// The size of all heads and trailers so far.
-        var headSize = 0
-        var informationalCount = 0
+        @exclusivity(unchecked) var headSize = 0
+        @exclusivity(unchecked) var informationalCount = 0
         /// The number of received body bytes.
-        var bodyCount: Int64 = 0
+        @exclusivity(unchecked) var bodyCount: Int64 = 0
         /// The number of body bytes that the handler hasn't consumed.
-        var unconsumed = 0
+        @exclusivity(unchecked) var unconsumed = 0
         /// The number of bytes that are missing from the request's body; nil if the length is unknown.
-        var bodyLeft: Int64?
+        @exclusivity(unchecked) var bodyLeft: Int64?
 
         init(id: Int32, url: String, handler: any HTTP2StreamHandler) {
             (self.id, self.url, self.handler) = (id, url, handler)

@@ -26,6 +26,7 @@ struct RequestFields {
     /// URL, the request's fields replace default fields of the same name, and only `body` determines `Content-Length`.
     init(_ request: HTTPRequest, defaultFields defaults: HTTPFields, body: RequestHead.BodyFraming) throws(Fault) {
         bytes.reserveCapacity(512)
+        lines.reserveCapacity(16)
         let method = request.method
         guard method.rawValue.isHTTPToken else {
             throw Fault(.invalidUse, "the method \(method.rawValue.debugDescription) is not a token")
@@ -74,12 +75,12 @@ struct RequestFields {
 
     /// Calls a closure with the lines. The pointers are valid during the call.
     func withLines<Result>(_ body: (UnsafePointer<nghttp2_nv>?, Int) -> Result) -> Result {
-        var bytes = bytes
-        return bytes.withUnsafeMutableBufferPointer { buffer in
+        bytes.withUnsafeBufferPointer { buffer in
+            // nghttp2 doesn't change the bytes.
+            let start = UnsafeMutablePointer(mutating: buffer.baseAddress)
             let values = lines.map { line in
                 nghttp2_nv(
-                    name: buffer.baseAddress.map { $0 + line.name.lowerBound },
-                    value: buffer.baseAddress.map { $0 + line.value.lowerBound },
+                    name: start.map { $0 + line.name.lowerBound }, value: start.map { $0 + line.value.lowerBound },
                     namelen: line.name.count, valuelen: line.value.count, flags: line.flags)
             }
             return values.withUnsafeBufferPointer { body($0.baseAddress, $0.count) }

@@ -163,7 +163,7 @@ extension HTTP2Session {
         if rest.starts(with: "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) { rest = rest.dropFirst(24) }
         var frames: [WrittenFrame] = []
         while rest.count >= 9 {
-            let header = FrameHeader(Array(rest.prefix(9)))
+            let header = Array(rest.prefix(9)).withUnsafeBytes { FrameHeader($0[...]) }
             rest = rest.dropFirst(9)
             frames.append(
                 WrittenFrame(

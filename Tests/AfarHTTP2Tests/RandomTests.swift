@@ -117,7 +117,7 @@ struct RandomTests {
     private func isWellFormed(_ bytes: ArraySlice<UInt8>) -> Bool {
         var rest = bytes
         while rest.count >= 9 {
-            let header = FrameHeader(Array(rest.prefix(9)))
+            let header = Array(rest.prefix(9)).withUnsafeBytes { FrameHeader($0[...]) }
             guard header.type < 10, header.streamID == 0 || Self.ids.contains(header.streamID),
                 rest.count >= 9 + header.length
             else { return false }

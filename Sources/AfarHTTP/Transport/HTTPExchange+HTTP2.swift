@@ -19,7 +19,7 @@
                 feed == nil ? .none : length.map { .length($0) } ?? .chunked
             let id = try session.submit(
                 exchange.request, defaultFields: exchange.defaultHeadFields.fields, body: framing,
-                url: exchange.responseURL, handler: stream)
+                url: responseURL, handler: stream)
             didSubmit()
             if feed == nil || length == 0 { didSendAll() }
             return id

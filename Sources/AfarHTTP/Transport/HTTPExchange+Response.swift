@@ -173,9 +173,9 @@ extension HTTPExchange {
             _ = try sink.write(bytes, evenIfFull: true)
         }
         state.noteActivity(of: taken, at: engine.loop.now)
-        if !isDiscarded {
-            let expected = sending.decoder == nil ? declaredLength : nil
-            observer?.exchangeDidReceive(bytes: sink.byteCount, expected: expected)
+        if !isDiscarded, let observer {
+            observer.exchangeDidReceive(
+                bytes: sink.byteCount, expected: sending.decoder == nil ? declaredLength : nil)
         }
         return taken
     }

@@ -40,9 +40,9 @@ final class HTTPExchange: LoopExchange, @unchecked Sendable {
         var requestEnd: UInt64 = 0
         var responseStart: UInt64 = 0
 
-        init(_ head: RequestHead, _ exchange: Exchange, _ key: ConnectionKey, feed: BodyFeed?) {
+        init(_ head: RequestHead, _ exchange: Exchange, _ url: String, _ key: ConnectionKey, feed: BodyFeed?) {
             parser = ResponseParser(
-                .init(head, url: exchange.responseURL, canUpgrade: key.purpose == .upgrade), options: exchange.options)
+                .init(head, url: url, canUpgrade: key.purpose == .upgrade), options: exchange.options)
             output = RequestOutput(head: head, inlineBody: feed == nil ? exchange.inlineBody : nil, feed: feed)
         }
     }
@@ -54,6 +54,7 @@ final class HTTPExchange: LoopExchange, @unchecked Sendable {
     let engine: HTTPEngine
     let key: ConnectionKey
     let observer: (any ExchangeObserver)?
+    let responseURL: String
     let started = Date()
     let startTime = MonotonicClock.now
     private let cancellation = Atomic(false)
@@ -96,7 +97,8 @@ final class HTTPExchange: LoopExchange, @unchecked Sendable {
         } catch {
             throw hop.failure(error)
         }
-        sending = Sending(head, exchange, key, feed: nil)
+        responseURL = exchange.responseURL
+        sending = Sending(head, exchange, responseURL, key, feed: nil)
         sendsExpectation = exchange.expects100Continue
         state = TransferState(hop, now: startTime)
         sink = BodySink(exchange.delivery)
@@ -185,7 +187,7 @@ final class HTTPExchange: LoopExchange, @unchecked Sendable {
     private func prepareSending() throws(Fault) {
         let exchange = acceptedExchange
         head = try exchange.head(feed: feed, for: key.route?.requestProxy)
-        sending = Sending(head, exchange, key, feed: feed)
+        sending = Sending(head, exchange, responseURL, key, feed: feed)
     }
 
     /// Whether bytes of the request can be sent.

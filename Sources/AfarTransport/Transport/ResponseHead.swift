@@ -160,27 +160,35 @@ package struct RawHead: Sendable {
     }
 
     private func forEachValue(of lowercasedName: String, _ body: (ArraySlice<UInt8>) -> Void) {
-        forEachLine { name, value in
-            let matches =
-                name.count == lowercasedName.utf8.count
-                && zip(name, lowercasedName.utf8).allSatisfy { $0.asciiLowercased == $1 }
-            if matches { body(value) }
+        var offset = bytes.startIndex
+        while let start = startOfValue(of: lowercasedName, after: offset) {
+            offset = endOfField(from: start)
+            body(Self.trimmed(bytes[start..<offset]))
+            // The search begins with the line feed.
+            offset -= 1
         }
     }
 
     /// Returns whether there is a line with this name. The name must be in lowercase. Doesn't allocate memory.
     func contains(_ lowercasedName: String) -> Bool {
+        startOfValue(of: lowercasedName, after: bytes.startIndex) != nil
+    }
+
+    /// Returns the start of the value in the first line with this name that begins after an offset.
+    private func startOfValue(of lowercasedName: String, after offset: Int) -> Int? {
         let (first, length) = (lowercasedName.utf8.first, lowercasedName.utf8.count)
         return bytes.withUnsafeBytes { buffer in
-            var rest = buffer[...]
+            var rest = buffer[offset...]
             while let end = rest.firstLineFeed {
                 rest = rest[(end + 1)...]
                 guard rest.count > length, rest[rest.startIndex].asciiLowercased == first,
                     rest[rest.startIndex + length] == 0x3A
                 else { continue }
-                if zip(rest, lowercasedName.utf8).allSatisfy({ $0.asciiLowercased == $1 }) { return true }
+                if zip(rest, lowercasedName.utf8).allSatisfy({ $0.asciiLowercased == $1 }) {
+                    return rest.startIndex + length + 1
+                }
             }
-            return false
+            return nil
         }
     }
 
@@ -190,11 +198,7 @@ package struct RawHead: Sendable {
         var start = bytes.startIndex
         var isStatusLine = true
         while start < bytes.endIndex {
-            var end = Self.endOfLine(in: bytes, from: start)
-            // Leading white space continues the previous line (RFC 9112, section 5.2).
-            while end < bytes.endIndex, bytes[end] == 0x20 || bytes[end] == 0x09 {
-                end = Self.endOfLine(in: bytes, from: end)
-            }
+            let end = endOfField(from: start)
             let line = bytes[start..<end]
             if !isStatusLine, let colon = line.firstIndex(of: 0x3A) {
                 body(line[..<colon], Self.trimmed(line[line.index(after: colon)...]))
@@ -204,8 +208,15 @@ package struct RawHead: Sendable {
         }
     }
 
-    private static func endOfLine(in bytes: [UInt8], from start: Int) -> Int {
-        bytes[start...].firstIndex(of: 0x0A).map { $0 + 1 } ?? bytes.endIndex
+    /// Returns the end of a field's last line. Leading white space continues the previous line (RFC 9112, section 5.2).
+    private func endOfField(from start: Int) -> Int {
+        bytes.withUnsafeBytes { buffer in
+            var end = start
+            repeat {
+                end = buffer[end...].firstLineFeed.map { $0 + 1 } ?? buffer.endIndex
+            } while end < buffer.endIndex && (buffer[end] == 0x20 || buffer[end] == 0x09)
+            return end
+        }
     }
 
     private static func trimmed(_ value: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
