@@ -4,7 +4,7 @@ import CNghttp2
 import HTTPTypes
 
 extension HTTP2Session {
-    private static let version = "HTTP/2"
+    static let version = "HTTP/2"
     /// `HTTPFields` traps beyond 65,535 fields.
     private static let largestFieldCount = 65_000
     private static let stop = NGHTTP2_ERR_CALLBACK_FAILURE.rawValue
@@ -34,15 +34,16 @@ extension HTTP2Session {
         // `FrameGuard` limits the size of header blocks.
         afar_set_maximum_continuations(option, configuration.maximumHeaderBlockSize / 16_384 + 8)
         nghttp2_option_set_max_send_header_block_length(option, RequestFields.maximumSize)
-        nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks) { _, _, context in
-            HTTP2Session.result(HTTP2Session.of(context)) { $0.block = HeaderBlock() }
+        nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks) { _, frame, context in
+            HTTP2Session.result(HTTP2Session.of(context)) { session in
+                session.block = HeaderBlock(stream: frame.flatMap { session.streams[$0.pointee.hd.stream_id] })
+            }
         }
         nghttp2_session_callbacks_set_on_header_callback(callbacks) {
-            _, frame, name, nameCount, value, valueCount, _, context in
+            _, _, name, nameCount, value, valueCount, _, context in
             HTTP2Session.result(HTTP2Session.of(context)) { session in
-                guard let frame else { return }
                 session.didReceiveField(
-                    frame.pointee.hd.stream_id, UnsafeBufferPointer(start: name, count: nameCount),
+                    UnsafeBufferPointer(start: name, count: nameCount),
                     UnsafeBufferPointer(start: value, count: valueCount))
             }
         }
@@ -103,8 +104,8 @@ extension HTTP2Session {
 
     // MARK: Receiving
 
-    private func didReceiveField(_ id: Int32, _ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
-        guard let stream = streams[id] else { return }
+    private func didReceiveField(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
+        guard let stream = block.stream else { return }
         // The size of the line in HTTP/1.1: with a colon, a space, CR and LF.
         stream.headSize += name.count + value.count + 4
         guard stream.headSize <= configuration.maximumHeadSize else {
@@ -123,14 +124,7 @@ extension HTTP2Session {
             return reject(
                 stream, Fault(.headTooLarge, "the response's head has more than \(maximum) fields"), NGHTTP2_CANCEL)
         }
-        if block.lines.isEmpty {
-            block.lines.reserveCapacity(512)
-            block.lines += "\(Self.version) \(block.status)\r\n".utf8
-        }
-        block.lines += name
-        block.lines += [UInt8(ascii: ":"), 0x20]
-        block.lines += value
-        block.lines += [0x0D, 0x0A]
+        block.append(name, value)
     }
 
     private func didReceiveBody(_ id: Int32, _ bytes: UnsafeRawBufferPointer) {
@@ -166,7 +160,7 @@ extension HTTP2Session {
     private func didReceiveHeaders(_ frame: nghttp2_frame) {
         let block = block
         self.block = HeaderBlock()
-        guard let stream = streams[frame.hd.stream_id] else { return }
+        guard let stream = block.stream else { return }
         allowFrames(1)
         if stream.hasHead {
             // `RawHead` skips the status line.

@@ -189,8 +189,7 @@ package final class HTTP2Session {
 
     /// Resets a stream. Its handler is released and isn't called again.
     package func cancel(_ id: Int32) {
-        guard streams.removeValue(forKey: id) != nil else { return }
-        reset(id, NGHTTP2_CANCEL)
+        if remove(id) { reset(id, NGHTTP2_CANCEL) }
     }
 
     // MARK: Connection
@@ -452,10 +451,31 @@ extension HTTP2Session {
 
     /// The lines of a header block. Header blocks of different streams can't be interleaved (RFC 9113, section 4.3).
     struct HeaderBlock {
+        /// Nil if the stream has ended.
+        var stream: Stream?
         var status = 0
-        /// The lines in the form of HTTP/1.1, except the status line.
-        var lines: [UInt8] = []
+        /// The lines in the form of HTTP/1.1.
+        private(set) var lines: [UInt8] = []
         var fieldCount = 0
+
+        mutating func append(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
+            if lines.isEmpty {
+                lines.reserveCapacity(512)
+                lines += "\(HTTP2Session.version) \(status)\r\n".utf8
+            }
+            lines += name
+            lines.append(UInt8(ascii: ":"))
+            lines.append(0x20)
+            lines += value
+            lines.append(0x0D)
+            lines.append(0x0A)
+        }
+    }
+
+    /// Removes a stream. Returns false if it has ended before.
+    private func remove(_ id: Int32) -> Bool {
+        if block.stream?.id == id { block.stream = nil }
+        return streams.removeValue(forKey: id) != nil
     }
 
     func allowFrames(_ count: Int) { frameGuard.allow(count, activeStreams: streams.count) }
@@ -465,7 +485,7 @@ extension HTTP2Session {
     }
 
     func end(_ stream: Stream) {
-        guard streams.removeValue(forKey: stream.id) != nil else { return }
+        guard remove(stream.id) else { return }
         // The rest of the request isn't needed (RFC 9113, section 8.1).
         if nghttp2_session_get_stream_local_close(session, stream.id) == 0 { reset(stream.id, NGHTTP2_NO_ERROR) }
         stream.handler.streamDidEnd()
@@ -478,7 +498,7 @@ extension HTTP2Session {
     }
 
     func fail(_ stream: Stream, _ failure: HTTP2StreamFailure) {
-        guard streams.removeValue(forKey: stream.id) != nil else { return }
+        guard remove(stream.id) else { return }
         stream.handler.streamDidFail(failure)
     }
 
