@@ -44,7 +44,12 @@ public final class HTTPTransport: CallbackTransport {
     /// - Throws: A ``TransportError``, for example if the exchange requires a feature that this transport doesn't have.
     public func prepare(_ hop: Hop) throws -> any PreparedExchange {
         try capabilities.check(hop.exchange)
-        return try WebSocketExchange(hop) { try self.prepareExchange($0) } ?? prepareExchange(hop)
+        if case .connection = hop.exchange.delivery,
+            let exchange = try WebSocketExchange.prepare(hop, { try self.prepareExchange($0) })
+        {
+            return exchange
+        }
+        return try prepareExchange(hop)
     }
 
     private func prepareExchange(_ hop: Hop) throws -> HTTPExchange {

@@ -15,22 +15,25 @@ final class WebSocketExchange: PreparedExchange {
 
     private let hop: Hop
     private let exchange: HTTPExchange
-    private let bytes = ExchangeStream()
+    private let bytes: ExchangeStream
     /// Suspends the exchange until its response arrives. Afterward, the WebSocket isn't suspended.
-    private let control = ExchangeControl()
+    private let control: ExchangeControl
     private let makeAlternative: @Sendable (Hop) throws -> HTTPExchange
     private let state: Locked<State>
 
-    /// Returns nil if the request isn't for a WebSocket, or if no connection to its host supports WebSockets.
+    /// Prepares an exchange. Returns nil if the request isn't for a WebSocket, or if no connection to its host supports WebSockets.
     ///
     /// - Parameters:
     ///   - hop: The request to upgrade a connection.
     ///   - prepare: Prepares any other exchange.
-    init?(_ hop: Hop, prepare: @escaping @Sendable (Hop) throws -> HTTPExchange) throws {
+    static func prepare(
+        _ hop: Hop, _ prepare: @escaping @Sendable (Hop) throws -> HTTPExchange
+    ) throws -> WebSocketExchange? {
         let request = hop.exchange.request
-        guard case .connection = hop.exchange.delivery, request.method == .get, request.scheme == "https",
+        guard request.method == .get, request.scheme == "https",
             request.headerFields[.upgrade]?.asciiLowercased == "websocket"
         else { return nil }
+        let (bytes, control) = (ExchangeStream(), ExchangeControl())
         var tunnel = hop.exchange.without(.acceptEncoding).without(.secWebSocketKey)
         tunnel.request.method = .connect
         tunnel.request.extendedConnectProtocol = "websocket"
@@ -40,7 +43,15 @@ final class WebSocketExchange: PreparedExchange {
         tunnel.control = control
         let exchange = try prepare(Hop(tunnel, insteadOf: hop, observer: HeadObserver(hop.observer)))
         guard exchange.engine.supportsWebSockets(exchange.key) else { return nil }
-        (self.hop, self.exchange, makeAlternative) = (hop, exchange, prepare)
+        return WebSocketExchange(hop, exchange, bytes, control, prepare)
+    }
+
+    private init(
+        _ hop: Hop, _ exchange: HTTPExchange, _ bytes: ExchangeStream, _ control: ExchangeControl,
+        _ makeAlternative: @escaping @Sendable (Hop) throws -> HTTPExchange
+    ) {
+        (self.hop, self.exchange, self.bytes, self.control) = (hop, exchange, bytes, control)
+        self.makeAlternative = makeAlternative
         state = Locked(State(current: exchange))
     }
 
