@@ -54,6 +54,8 @@ class Connection:
     def __init__(self, stream):
         self.socket = stream
         self.h2 = H2Connection(H2Configuration(client_side=False, header_encoding="utf-8"))
+        self.h2.local_settings[SettingCodes.ENABLE_CONNECT_PROTOCOL] = 1
+        self.h2.local_settings.acknowledge()
         self.h2.initiate_connection()
         self.paths = {}
         self.received = {}
@@ -77,16 +79,18 @@ class Connection:
             self.paths[event.stream_id] = path
             self.received[event.stream_id] = 0
             # The other behaviors begin at the end of the request.
-            if path.startswith("/upload"):
+            if path.startswith(("/upload", "/websocket")):
                 self.behave(event.stream_id)
         elif isinstance(event, DataReceived):
             self.received[event.stream_id] += len(event.data)
+            if self.paths[event.stream_id].startswith("/websocket?kind=echo"):
+                echo(self, event.stream_id, event.data)
             if self.paths[event.stream_id] != "/upload-withheld" and event.flow_controlled_length > 0:
                 self.h2.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
         elif isinstance(event, StreamEnded):
             if self.paths[event.stream_id].startswith("/upload"):
                 self.respond(event.stream_id, str(self.received[event.stream_id]).encode())
-            else:
+            elif not self.paths[event.stream_id].startswith("/websocket"):
                 self.behave(event.stream_id)
 
     def behave(self, stream):
@@ -166,6 +170,13 @@ def without_streams(connection, stream, when):
     if when == "after":
         time.sleep(0.02)
         connection.send(settings)
+
+
+@behavior
+def limit_streams(connection, stream, count):
+    """Allows fewer streams from now on."""
+    connection.h2.update_settings({SettingCodes.MAX_CONCURRENT_STREAMS: int(count)})
+    connection.respond(stream)
 
 
 @behavior
@@ -359,6 +370,37 @@ def closed(connection, stream, kind, notice):
     elif kind == "in-header-block":
         connection.send(head(stream, flags=0))
     connection.close(with_notice=notice == "1")
+
+
+# WebSockets (RFC 8441), without the client's frames except in `echo`
+
+
+@behavior
+def websocket(connection, stream, kind, delay="0"):
+    message = bytes.fromhex("827e0400") + bytes(1024)
+    choices = {
+        "silent": b"",
+        "echo": head(stream),
+        "echo-goaway": head(stream) + frame(GOAWAY, 0, 0, number(stream) + number(0)),
+        "deaf": head(stream),
+        "wrong-protocol": head(stream, OK + field("sec-websocket-protocol", "other")),
+        "reset": head(stream) + frame(RESET, 0, stream, number(8)),
+        "closed": head(stream),
+        "end-in-frame": head(stream) + data(stream, message[:9], END_STREAM),
+        "flood": head(stream) + data(stream, message * 15) * 20,
+    }
+    connection.send(choices[kind])
+    time.sleep(float(delay))
+    if kind == "flood":
+        connection.send(frame(RESET, 0, stream, number(8)))
+    if kind == "closed":
+        connection.close()
+
+
+def echo(connection, stream, received):
+    """Returns a frame that contains a short message, without the mask."""
+    mask, payload = received[2:6], received[6:]
+    connection.send(data(stream, bytes([received[0], len(payload)]) + bytes(a ^ b for a, b in zip(payload, mask * 32))))
 
 
 def serve(context, client):

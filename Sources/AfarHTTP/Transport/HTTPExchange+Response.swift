@@ -136,7 +136,7 @@ extension HTTPExchange {
             var response = TransportResponse(head: head, body: .stream(stream))
             if isTunnel {
                 response.report = report
-                state.stopTotalTimer()
+                if !state.needsNoMoreBody { state.becomeTunnel() }
             }
             engine.deliver(response, of: self)
         case .awaited:

@@ -28,6 +28,8 @@ package struct TransferState {
     package var isReceivingPaused = false
     /// Whether sending waits for the source of a streamed request body.
     package var isSendingPaused = false
+    /// Whether the bodies carry another protocol.
+    private var isTunnel = false
 
     private let connectTimeout: TimeInterval
     private let idleTimeout: TimeInterval
@@ -117,8 +119,11 @@ package struct TransferState {
         totalDeadline = min(totalDeadline, MonotonicClock.deadline(after: Self.longestDiscarding, from: now))
     }
 
-    /// Stops the total timer, because the bodies carry another protocol.
-    package mutating func stopTotalTimer() { totalDeadline = .max }
+    /// Stops the timers, because the bodies carry another protocol.
+    package mutating func becomeTunnel() {
+        isTunnel = true
+        (totalDeadline, idleDeadline) = (.max, .max)
+    }
 
     /// The maximum time to read a body that is discarded, in seconds.
     private static let longestDiscarding: TimeInterval = 1
@@ -149,8 +154,11 @@ package struct TransferState {
 
     // MARK: Pauses
 
-    /// Whether the idle timer is paused: while the transfer is suspended, or waits for the reader or the source of a body.
-    private var isIdleTimerPaused: Bool { isSuspended || isReceivingPaused || isSendingPaused && !needsNoMoreBody }
+    /// Whether the idle timer is paused: while the transfer is suspended, waits for the reader or the source of a body, or carries
+    /// another protocol.
+    private var isIdleTimerPaused: Bool {
+        isSuspended || isReceivingPaused || isSendingPaused && !needsNoMoreBody || isTunnel
+    }
 
     package mutating func setSuspended(_ isSuspended: Bool, at now: UInt64) {
         self.isSuspended = isSuspended

@@ -1,0 +1,73 @@
+import Afar
+import AfarTransport
+import Foundation
+import TestServers
+import Testing
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// WebSockets over HTTP/2 with a server that violates the protocols, or doesn't read or respond.
+@Suite(.timeLimit(.minutes(1))) struct HTTP2WebSocketFaultTests {
+    private static let server = Task { try await ServerChild.hostileHTTP2(TestCertificates.shared.get()) }
+
+    private let session: Session
+    private let authority: String
+
+    init() async throws {
+        var configuration = SessionConfiguration.default
+        configuration.certificateBundle = try TestCertificates.shared.get().authority
+        session = Session(configuration: configuration)
+        authority = "localhost:\(try await Self.server.value.port)"
+    }
+
+    /// Performs a request over HTTP/2. The first one opens the connection.
+    private func get(_ path: String = "/ok") async throws {
+        let response = await session.request("https://\(authority)\(path)").serializingData().response
+        #expect(response.response?.statusCode == 200)
+        #expect(response.metrics?.transactionMetrics.last?.networkProtocolName == "h2")
+    }
+
+    private func request(_ kind: String, after delay: Double = 0) -> WebSocketRequest {
+        session.webSocketRequest(to: "wss://\(authority)/websocket?kind=\(kind)&delay=\(delay)")
+    }
+
+    /// Receives all messages. Returns the error.
+    private func failure(_ request: WebSocketRequest) async -> TransportError? {
+        let error = await #expect(throws: AFError.self) { for try await _ in request.webSocketTask().messages {} }
+        let cause = error?.underlyingError as? URLError
+        return cause?.userInfo[NSUnderlyingErrorKey] as? TransportError
+    }
+
+    @Test func aSilentServerTimesOut() async throws {
+        try await get()
+        let request = request("silent").options { $0.idleTimeout = 0.1 }
+        let error = await failure(request)
+        #expect(error?.code == .timedOut)
+        #expect(error?.phase == .awaitingResponse)
+        while request.metrics == nil { await Task.yield() }
+        #expect(request.metrics?.transactionMetrics.last?.requestEndDate != nil)
+    }
+
+    /// The server reads nothing for a second.
+    @Test func anOpenWebSocketHasNoIdleTimeout() async throws {
+        try await get()
+        let request = request("deaf", after: 1).options { $0.idleTimeout = 0.1 }
+        let task = request.webSocketTask()
+        for _ in 0..<4 { try await task.send(.data(Data(count: 100_000))) }
+        request.cancel()
+    }
+
+    @Test func aWebSocketContinuesAfterTheServerHasSaidGoodbye() async throws {
+        try await get()
+        let task = request("echo-goaway").webSocketTask()
+        var messages = task.messages.makeAsyncIterator()
+        for number in 0..<3 {
+            try await task.send(.string("\(number)"))
+            guard case .string("\(number)") = try await messages.next() else { Issue.record("no echo arrived"); return }
+            try await get()
+        }
+        task.cancel()
+    }
+}
