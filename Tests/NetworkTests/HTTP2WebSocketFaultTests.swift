@@ -70,4 +70,17 @@ import Testing
         }
         task.cancel()
     }
+
+    /// The server allows two streams.
+    @Test func webSocketsDoNotBlockOtherRequests() async throws {
+        try await get("/limit-streams?count=2")
+        var tasks: [WebSocketTask] = []
+        for _ in 0..<2 {
+            let task = request("echo").webSocketTask()
+            try await task.send(.string("hello"))
+            tasks.append(task)
+        }
+        try await get()
+        for task in tasks { task.cancel() }
+    }
 }

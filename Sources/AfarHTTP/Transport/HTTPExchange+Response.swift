@@ -137,6 +137,8 @@ extension HTTPExchange {
             if isTunnel {
                 response.report = report
                 if !state.needsNoMoreBody { state.becomeTunnel() }
+                // A tunnel can occupy its stream for long.
+                engine.makeRoom(beside: connection)
             }
             engine.deliver(response, of: self)
         case .awaited:
