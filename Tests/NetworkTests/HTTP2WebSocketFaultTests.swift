@@ -59,6 +59,12 @@ import Testing
         request.cancel()
     }
 
+    @Test(arguments: ["reset", "closed", "end-in-frame"])
+    func aLostWebSocketHasTheSameErrorAsOverHTTP1(kind: String) async throws {
+        try await get()
+        #expect(await failure(request(kind))?.code == .connectionLost)
+    }
+
     @Test func aWebSocketContinuesAfterTheServerHasSaidGoodbye() async throws {
         try await get()
         let task = request("echo-goaway").webSocketTask()

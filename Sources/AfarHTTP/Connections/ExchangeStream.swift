@@ -38,7 +38,9 @@ final class ExchangeStream: RawStream {
             for try await chunk in body { await update({ bytes.receive(chunk) })?.value }
         } catch {
             // The stream throws only this type.
-            end = .failed((error as? TransportError).map { Fault($0) } ?? .cancelled)
+            let fault = (error as? TransportError).map { Fault($0) } ?? .cancelled
+            // Another protocol has no body that could be incomplete.
+            end = .failed(fault.code == .bodyIncomplete ? Fault(.connectionLost, fault.message) : fault)
         }
         update { bytes.end = end }
     }
