@@ -186,6 +186,26 @@ import Testing
         #expect(try await connect() == port)
     }
 
+    @Test func theTransportIsReleased() async throws {
+        weak var transport: HTTPTransport?
+        do {
+            var configuration = ConnectionConfiguration()
+            configuration.certificateBundle = try TestCertificates.shared.get().authority
+            let owned = HTTPTransport(configuration: configuration)
+            transport = owned
+            let session = Session(configuration: .default, transport: owned)
+            _ = await session.request("https://\(authority)/missing").serializingData().response
+            let request = session.webSocketRequest(to: "wss://\(authority)/echo")
+            let task = request.webSocketTask()
+            var messages = task.messages.makeAsyncIterator()
+            try await expectEcho(of: .string("hello"), task, &messages)
+            #expect(request.response?.statusCode == 200)
+            task.close(sending: .normalClosure)
+            #expect(try await messages.next() == nil)
+        }
+        while transport != nil { await Task.yield() }
+    }
+
     /// The bytes are written before the connection is closed, and arrive although it is closed at once.
     @Test func closingSendsTheLastBytes() async throws {
         try await connect()

@@ -43,6 +43,8 @@ final class ExchangeStream: RawStream {
             end = .failed(fault.code == .bodyIncomplete ? Fault(.connectionLost, fault.message) : fault)
         }
         update { bytes.end = end }
+        // The body retains its exchange, which retains this object.
+        response.withLock { $0 = nil }
     }
 
     /// Returns the next part of the request's body, or nil at the end.
