@@ -77,6 +77,16 @@ import Testing
         task.cancel()
     }
 
+    @Test func aWrongProtocolIsReportedAtOnce() async throws {
+        try await get()
+        let request = request("wrong-protocol")
+        #expect(await failure(request)?.code == .malformedResponse)
+        while request.metrics == nil { await Task.yield() }
+        let metrics = try #require(request.metrics?.transactionMetrics.last)
+        let (start, end) = try (#require(metrics.responseStartDate), #require(metrics.responseEndDate))
+        #expect(end.timeIntervalSince(start) < 0.9)
+    }
+
     /// The server allows two streams.
     @Test func webSocketsDoNotBlockOtherRequests() async throws {
         try await get("/limit-streams?count=2")

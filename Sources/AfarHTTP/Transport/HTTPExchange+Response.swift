@@ -145,7 +145,10 @@ extension HTTPExchange {
             pauseReceiving()
             // The decision may depend on another exchange that needs a connection to the same host.
             engine.makeRoom(beside: connection)
-        case .discarded: engine.noteDeadline(of: self)
+        case .discarded:
+            // A tunnel has no end.
+            if isTunnel { sending.isResponseComplete = true }
+            engine.noteDeadline(of: self)
         case .none: break
         }
     }
