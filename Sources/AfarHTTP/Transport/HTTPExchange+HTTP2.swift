@@ -21,16 +21,16 @@
                 exchange.request, defaultFields: exchange.defaultHeadFields.fields, body: framing,
                 url: responseURL, handler: stream)
             didSubmit()
-        // The request of a tunnel is complete without a body.
-        if feed == nil || length == 0 || isTunnel { didSendAll() }
+            // The request of a tunnel is complete without a body.
+            if feed == nil || length == 0 || isTunnel { didSendAll() }
             return id
         }
 
         /// Reads the next part of the request's body.
         func readBody(into buffer: UnsafeMutableRawBufferPointer) throws(Fault) -> HTTP2BodyPart {
-        // The body of a tunnel waits for the response, so the idle timeout runs.
+            // The body of a tunnel waits for the response, so the idle timeout runs.
             guard state.fault == nil, !state.isSuspended, !state.needsNoMoreBody, !mustAwaitContinue(),
-            !isTunnel || sending.responseHead != nil, let feed = try makeFeed()
+                !isTunnel || sending.responseHead != nil, let feed = try makeFeed()
             else { return .wait }
             guard case .bytes(let count) = try feed.read(into: buffer) else {
                 waitForBody()
