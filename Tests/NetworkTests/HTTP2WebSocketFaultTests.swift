@@ -65,6 +65,16 @@ import Testing
         #expect(await failure(request(kind))?.code == .connectionLost)
     }
 
+    /// The reader waits for the writer while the server resets the stream.
+    @Test func aWriterDoesNotWaitForALostStream() async throws {
+        try await get()
+        let task = request("flood", after: 0.5).webSocketTask()
+        let error = await #expect(throws: (any Error).self) {
+            for try await _ in task.messages { try await task.send(.data(Data(count: 1 << 20))) }
+        }
+        #expect((error as? TransportError)?.code == .connectionLost)
+    }
+
     @Test func aWebSocketContinuesAfterTheServerHasSaidGoodbye() async throws {
         try await get()
         let task = request("echo-goaway").webSocketTask()

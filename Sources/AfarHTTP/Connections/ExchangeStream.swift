@@ -62,6 +62,9 @@ final class ExchangeStream: RawStream {
         return nil
     }
 
+    /// Called when the exchange sends no more bytes. It can still have bytes to receive.
+    func sendingEnded() { update { bytes.isSendingOver = true } }
+
     func finishWriting() { update { bytes.finishWriting() } }
 
     func expectBytes() {}
@@ -97,6 +100,8 @@ private final class ExchangeBytes: ByteStream {
     private var added: Deferred<Void>?
     private var isFinished = false
     private var isClosed = false
+    /// Whether the exchange sends no more bytes.
+    var isSendingOver = false
     /// The end of the received bytes.
     var end: StreamResult?
 
@@ -121,7 +126,7 @@ private final class ExchangeBytes: ByteStream {
     // MARK: The connection
 
     var canRead: Bool { !received.isEmpty || end != nil }
-    var canWrite: Bool { unsent.count < Self.maximumUnsentCount || end != nil }
+    var canWrite: Bool { unsent.count < Self.maximumUnsentCount || isSendingOver }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) -> StreamResult {
         guard !received.isEmpty else { return end ?? .wouldBlock }
@@ -132,8 +137,7 @@ private final class ExchangeBytes: ByteStream {
     }
 
     func write(_ bytes: UnsafeRawBufferPointer) -> StreamResult {
-        // After the response, no more of the request is sent.
-        if let end { return end }
+        if isSendingOver { return end ?? .end(isClean: true) }
         let part = bytes.prefix(Self.maximumUnsentCount - unsent.count)
         guard !part.isEmpty else { return .wouldBlock }
         unsent.append(contentsOf: part)

@@ -351,12 +351,16 @@
         func streamDidReceiveTrailers(_ trailers: HTTPFields) { self.trailers = trailers }
 
         func streamDidEnd() {
-            (id, ending) = (nil, .success(()))
-            noteChange()
+            end(.success(()))
         }
 
         func streamDidFail(_ failure: HTTP2StreamFailure) {
-            (id, ending) = (nil, .failure(failure))
+            end(.failure(failure))
+        }
+
+        private func end(_ ending: Result<Void, HTTP2StreamFailure>) {
+            (id, self.ending) = (nil, ending)
+            exchange?.tunnel?.sendingEnded()
             noteChange()
         }
 

@@ -79,6 +79,8 @@ final class HTTPExchange: LoopExchange, @unchecked Sendable {
     @exclusivity(unchecked) private var hasOpenedBody = false
     /// Whether the request waits for `100 (Continue)` before it sends its body.
     @exclusivity(unchecked) var sendsExpectation: Bool
+    /// The receiver of the bodies, if the exchange is for a WebSocket over HTTP/2.
+    @exclusivity(unchecked) var tunnel: ExchangeStream?
     @exclusivity(unchecked) var sink: BodySink
     /// When decoding began in the current turn, in nanoseconds of the monotonic clock.
     @exclusivity(unchecked) var turnStart: UInt64 = 0
@@ -315,7 +317,8 @@ final class HTTPExchange: LoopExchange, @unchecked Sendable {
     /// Releases the objects whose callbacks would otherwise retain the exchange.
     func release() {
         feed?.close()
-        (feed, stream, connection, lastConnection, lastAttempt, owner) = (nil, nil, nil, nil, nil, nil)
+        tunnel?.sendingEnded()
+        (tunnel, feed, stream, connection, lastConnection, lastAttempt, owner) = (nil, nil, nil, nil, nil, nil, nil)
         sink = BodySink(discarding: 0)
     }
 }

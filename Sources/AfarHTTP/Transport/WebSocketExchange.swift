@@ -43,6 +43,7 @@ final class WebSocketExchange: PreparedExchange {
         tunnel.control = control
         let exchange = try prepare(Hop(tunnel, insteadOf: hop, observer: HeadObserver(hop.observer)))
         guard exchange.engine.supportsWebSockets(exchange.key) else { return nil }
+        exchange.tunnel = bytes
         return WebSocketExchange(hop, exchange, bytes, control, prepare)
     }
 
