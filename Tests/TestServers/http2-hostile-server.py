@@ -387,7 +387,7 @@ def websocket(connection, stream, kind, delay="0"):
         "reset": head(stream) + frame(RESET, 0, stream, number(8)),
         "closed": head(stream),
         "end-in-frame": head(stream) + data(stream, message[:9], END_STREAM),
-        "flood": head(stream) + data(stream, message * 15) * 20,
+        "flood": head(stream) + data(stream, message * 15) * 66,
     }
     connection.send(choices[kind])
     time.sleep(float(delay))
