@@ -337,14 +337,7 @@
 
         func streamDidReceiveBody(_ bytes: UnsafeRawBufferPointer) {
             bodyByteCount += Int64(bytes.count)
-            var rest = bytes
-            // Copies only the bytes that the exchange can't receive now.
-            if heads.isEmpty, body.isEmpty, let exchange, exchange.canReceive {
-                let count = exchange.recordingFault { () throws(Fault) in try exchange.receiveBody(bytes) } ?? 0
-                connection.consume(count, of: self)
-                rest = UnsafeRawBufferPointer(rebasing: bytes[count...])
-            }
-            body += rest
+            body += bytes
             noteChange()
         }
 
