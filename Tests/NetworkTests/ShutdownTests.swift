@@ -196,12 +196,18 @@ extension ShutdownTests {
             dates.withLock { $0.append(.now) }
             return number == 1 ? .text("later", status: 429).adding("Retry-After", "11") : .text("done")
         }
-        let session = Session(configuration: .default, interceptor: RateLimiter(requestsPerSecond: 0.1))
+        let pause = Locked<ContinuousClock.Instant?>(nil)
+        let monitor = ClosureEventMonitor(queue: DispatchQueue(label: "monitor"))
+        monitor.requestDidCompleteTaskWithError = { _, _, _ in pause.withLock { $0 = $0 ?? .now } }
+        let session = Session(
+            configuration: .default, interceptor: RateLimiter(requestsPerSecond: 0.1), eventMonitors: [monitor])
         let tasks = (0..<2).map { _ in session.request(server.url("/busy")).validate().serializingString() }
         for task in tasks { #expect(try await task.value == "done") }
         let times = dates.withLock { $0 }
         #expect(times.count == 3)
-        for time in times.dropFirst() { #expect(time - times[0] >= .seconds(11)) }
+        // If the first response takes 10 seconds, the second request is sent before the pause.
+        let start = try #require(pause.withLock { $0 })
+        for time in times.dropFirst() where time > start { #expect(time - times[0] >= .seconds(11)) }
         await server.stop()
     }
 }
