@@ -15,7 +15,7 @@ struct LostNetworkTests {
                 while (<$client>) { print $client "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" if $_ eq "\r\n" }
                 exit
             }'; }
-        read -r -t 20 _ <&${SERVER[0]}
+        read -r -t 60 _ <&${SERVER[0]}
         far() { nsenter -t $SERVER_PID -n ip "$@"; }
         far address add 198.51.100.1/32 dev lo
         far link set lo up
@@ -28,9 +28,9 @@ struct LostNetworkTests {
             ip route add default via 10.0.$n.1 metric $n
         done
         exec 3< <(exec "$0" http://198.51.100.1:8080/)
-        read -r -t 20 first <&3
+        read -r -t 60 first <&3
         ip link delete up1
-        read -r -t 20 second <&3
+        read -r -t 60 second <&3
         echo "$first, $second"
         """#
 
