@@ -9,7 +9,7 @@ import Testing
 #endif
 
 /// WebSockets over HTTP/2 with a server that violates the protocols, or doesn't read or respond.
-@Suite(.timeLimit(.minutes(1))) struct HTTP2WebSocketFaultTests {
+@Suite(.serialized, .timeLimit(.minutes(2))) struct HTTP2WebSocketFaultTests {
     private static let server = Task { try await ServerChild.hostileHTTP2(TestCertificates.shared.get()) }
 
     private let session: Session

@@ -6,7 +6,7 @@ import TestServers
 import Testing
 
 /// WebSockets over HTTP/2 (RFC 8441), with nghttpx in front of a WebSocket server.
-@Suite(.timeLimit(.minutes(1))) struct HTTP2WebSocketTests {
+@Suite(.serialized, .timeLimit(.minutes(2))) struct HTTP2WebSocketTests {
     private static let servers = Task {
         let server = try await ServerChild.webSockets()
         return (
