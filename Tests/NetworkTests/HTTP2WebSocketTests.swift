@@ -20,13 +20,16 @@ import Testing
     private let authority: String
 
     init() async throws {
-        let certificate = try TestCertificates.shared.get().authority
-        var configuration = ConnectionConfiguration()
-        configuration.certificateBundle = certificate
-        transport = HTTPTransport(configuration: configuration)
+        transport = try Self.makeTransport()
         session = Session(configuration: .default, transport: transport)
         backend = try await Self.servers.value.backend
         authority = "localhost:\(try await Self.servers.value.proxy.port)"
+    }
+
+    private static func makeTransport() throws -> HTTPTransport {
+        var configuration = ConnectionConfiguration()
+        configuration.certificateBundle = try TestCertificates.shared.get().authority
+        return HTTPTransport(configuration: configuration)
     }
 
     /// Opens an HTTP/2 connection, or uses the open one. Returns its local port.
@@ -189,9 +192,7 @@ import Testing
     @Test func theTransportIsReleased() async throws {
         weak var transport: HTTPTransport?
         do {
-            var configuration = ConnectionConfiguration()
-            configuration.certificateBundle = try TestCertificates.shared.get().authority
-            let owned = HTTPTransport(configuration: configuration)
+            let owned = try Self.makeTransport()
             transport = owned
             let session = Session(configuration: .default, transport: owned)
             _ = await session.request("https://\(authority)/missing").serializingData().response

@@ -148,7 +148,10 @@ final class RawConnection: Connection {
 
     /// Returns the alert with which the peer closed a TLS connection, if the alert arrived before sending failed.
     private func reasonToClose() -> Fault? {
-        socket.withStream(expectingBytes: true) { ($0 as? TLSStream)?.receivedAlert() } ?? nil
+        socket.withStream { stream in
+            socket.expectBytes()
+            return (stream as? TLSStream)?.receivedAlert()
+        } ?? nil
     }
 
     // MARK: TLS

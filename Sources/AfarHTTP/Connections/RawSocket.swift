@@ -27,16 +27,8 @@ struct RawStreamState {
 
 extension RawStream {
     /// Calls a closure with the stream, exclusively. Returns nil if the stream is closed.
-    ///
-    /// - Parameter expectingBytes: Whether a read tries to receive bytes even if none were reported.
-    func withStream<Value: Sendable>(
-        expectingBytes: Bool = false, _ body: (any ByteStream) throws -> Value
-    ) rethrows -> Value? {
-        try state.withLock { state in
-            guard !state.isClosed else { return nil }
-            if expectingBytes { expectBytes() }
-            return try body(state.stream)
-        }
+    func withStream<Value: Sendable>(_ body: (any ByteStream) throws -> Value) rethrows -> Value? {
+        try state.withLock { try $0.isClosed ? nil : body($0.stream) }
     }
 
     /// Replaces the stream with TLS over it.

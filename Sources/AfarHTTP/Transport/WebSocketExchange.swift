@@ -109,8 +109,9 @@ final class WebSocketExchange: PreparedExchange {
         if (200..<300).contains(response.head.status) {
             bytes.connect(body)
             let metrics = response.report.transactions.last ?? TransactionMetrics()
+            // The body retains the transport.
             response.body = .connection(
-                RawConnection(bytes, for: hop, metrics, isSecure: true, exchange.engine.tls, owner: exchange.owner))
+                RawConnection(bytes, for: hop, metrics, isSecure: true, exchange.engine.tls, owner: nil))
         } else {
             body.cancel()
             response.body = .data(Data())
