@@ -25,17 +25,17 @@ public struct FoundationCookieStore: CookieStore {
     public var all: [Cookie] { jar.all() }
 
     /// Returns the cookies for a request, in the order in which they are sent.
-    public func cookies(for url: CookieURL) -> [Cookie] {
+    public func cookies(for url: CookieURL, now: Date) -> [Cookie] {
         var jar = jar
-        return jar.cookies(for: url)
+        return jar.cookies(for: url, now: now)
     }
 
     /// Stores cookies. An expired cookie removes the stored cookie that it replaces. If a domain already has 50 cookies, each new
     /// cookie replaces the oldest.
-    public func store(_ cookies: [Cookie], from url: CookieURL?) {
+    public func store(_ cookies: [Cookie], from url: CookieURL?, now: Date) {
         var jar = jar
-        for cookie in cookies where jar.store(cookie, from: url) {
-            if !cookie.isExpired(), let other = HTTPCookie(cookie) {
+        for cookie in cookies where jar.store(cookie, from: url, now: now) {
+            if !cookie.isExpired(at: now), let other = HTTPCookie(cookie) {
                 storage.setCookie(other)
                 makeRoom(for: cookie, in: &jar)
             } else {

@@ -165,7 +165,7 @@ extension MockExchange {
             let request = MockRequest(exchange: exchange, body: try await body())
             enter(.awaitingResponse)
             let response = try await handler(request)
-            try await Task.sleep(for: response.delay.sleepable)
+            try await exchange.options.timeSource.sleep(for: response.delay)
             if let code = response.failure, response.bytesBeforeFailure == nil {
                 return fail(code, response.failureMessage)
             }
@@ -247,7 +247,7 @@ extension MockExchange {
         var rest = body
         var total: Int64 = 0
         while !rest.isEmpty, !hasEnded {
-            if delay > .zero { try await Task.sleep(for: delay.sleepable) }
+            if delay > .zero { try await exchange.options.timeSource.sleep(for: delay) }
             await suspension.pass()
             let chunk = rest.prefix(max(size, 1))
             rest = rest.dropFirst(chunk.count)
@@ -327,11 +327,6 @@ enum MockSink {
 }
 
 // MARK: - Waiting
-
-extension Duration {
-    /// The duration, limited to the range that `Task.sleep` accepts without trapping.
-    fileprivate var sleepable: Duration { min(max(self, .zero), .seconds(1e9)) }
-}
 
 /// A gate. While the gate is closed, at most one task can wait for it to open.
 struct Gate: Sendable {

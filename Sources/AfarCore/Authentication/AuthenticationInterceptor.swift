@@ -135,8 +135,9 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
             request?.recordAnswer(by: id)
             waiter(result)
         }
+        let uptime = session.configuration.timeSource.uptime / .seconds(1)
         let next = state.withLock {
-            $0.next(insteadOf: stale, began: began, now: Date.timeIntervalSinceReferenceDate, answer)
+            $0.next(insteadOf: stale, began: began, uptime: uptime, answer)
         }
         switch next {
         case .use(let credential): waiter(.success(credential))
@@ -330,8 +331,9 @@ struct CredentialState<Credential: Sendable> {
     ///   - stale: The version of the credential that is known to be unusable, or nil.
     ///   - began: The time at which the caller's work began. If a refresh has failed since then, the caller fails with the
     ///     error of that refresh.
+    ///   - uptime: The time for the refresh window, in seconds.
     mutating func next(
-        insteadOf stale: Int?, began: TimeInterval?, now: TimeInterval, _ waiter: @escaping Waiter
+        insteadOf stale: Int?, began: TimeInterval?, uptime: TimeInterval, _ waiter: @escaping Waiter
     ) -> Next {
         if waiters != nil {
             waiters?.append(waiter)
@@ -340,10 +342,10 @@ struct CredentialState<Credential: Sendable> {
         guard let credential else { return .fail(AuthenticationError.missingCredential) }
         guard stale == version else { return .use(credential) }
         if let failure, let began, began <= failure.time { return .fail(failure.error) }
-        let horizon = now - interval
+        let horizon = uptime - interval
         refreshes.removeAll { $0 <= horizon }
         guard refreshes.count < maximumAttempts else { return .fail(AuthenticationError.excessiveRefresh) }
-        refreshes.append(now)
+        refreshes.append(uptime)
         waiters = [waiter]
         number += 1
         return .refresh(credential, number: number)

@@ -132,7 +132,8 @@ extension Request {
             urlRequest.httpShouldHandleCookies, headers["Cookie"] == nil
         else { return nil }
         let options = (try? stack.options.get()) ?? ExchangeOptions()
-        let cookies = store.cookies(for: CookieURL(Exchange(request: request, options: options)))
+        let url = CookieURL(Exchange(request: request, options: options))
+        let cookies = store.cookies(for: url, now: options.timeSource.now)
         return cookies.isEmpty ? nil : cookies.header
     }
 }

@@ -48,7 +48,8 @@ public final class RateLimiter: RequestInterceptor {
         _ urlRequest: URLRequest, for session: Session,
         completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
     ) {
-        wait(HostQueue.Waiter(isActive: { true }, resume: { completion(.success(urlRequest)) }), urlRequest)
+        let waiter = HostQueue.Waiter(isActive: { true }, resume: { completion(.success(urlRequest)) })
+        wait(waiter, urlRequest, session.configuration.timeSource)
     }
 
     /// Completes when it is the request's turn, unless the request is canceled first.
@@ -63,28 +64,28 @@ public final class RateLimiter: RequestInterceptor {
         let waiter = HostQueue.Waiter(
             isActive: { [weak request] in request.map { !$0.isCancelled && !$0.isFinished } ?? false },
             resume: { completion(.success(urlRequest)) })
-        wait(waiter, urlRequest)
+        wait(waiter, urlRequest, state.session.configuration.timeSource)
     }
 
-    private func wait(_ waiter: HostQueue.Waiter, _ urlRequest: URLRequest) {
+    private func wait(_ waiter: HostQueue.Waiter, _ urlRequest: URLRequest, _ time: TimeSource) {
         let host = Self.host(of: urlRequest.url)
-        switch withQueue(of: host, { $0.add(waiter, at: $1) }) {
+        switch withQueue(of: host, time, { $0.add(waiter, at: $1) }) {
         case .wait: break
         case .proceed: waiter.resume()
-        case .resumeWaiters: Task { await resumeWaiters(of: host) }
+        case .resumeWaiters: Task { await resumeWaiters(of: host, time) }
         }
     }
 
     /// Resumes the waiters of a host at the limited rate, until the queue is empty.
-    private func resumeWaiters(of host: String) async {
-        while let delay = withQueue(of: host, { $0.delay(at: $1) }) {
+    private func resumeWaiters(of host: String, _ time: TimeSource) async {
+        while let delay = withQueue(of: host, time, { $0.delay(at: $1) }) {
             guard delay == 0 else {
-                try? await Task.sleep(for: Duration(timeout: delay))
+                await time.pause(for: Duration(timeout: delay))
                 continue
             }
             // Check and resume requests outside the lock, because requests have their own locks.
-            guard let next = withQueue(of: host, { queue, _ in queue.next() }), next.isActive() else { continue }
-            withQueue(of: host) { queue, _ in queue.bucket.take() }
+            guard let next = withQueue(of: host, time, { queue, _ in queue.next() }), next.isActive() else { continue }
+            withQueue(of: host, time) { queue, _ in queue.bucket.take() }
             next.resume()
         }
     }
@@ -95,10 +96,11 @@ public final class RateLimiter: RequestInterceptor {
         _ request: Request, for session: Session, dueTo error: any Error,
         completion: @escaping @Sendable (RetryResult) -> Void
     ) {
-        guard let head = request.responseHead, head.status == 429 || head.status == 503, let delay = head.retryAfter,
-            delay <= maximumRetryAfter
+        let time = session.configuration.timeSource
+        guard let head = request.responseHead, head.status == 429 || head.status == 503,
+            let delay = head.retryAfter(now: time.now), delay <= maximumRetryAfter
         else { return completion(.doNotRetry) }
-        withQueue(of: Self.host(of: request.request?.url)) { $0.bucket.pause(for: delay, at: $1) }
+        withQueue(of: Self.host(of: request.request?.url), time) { $0.bucket.pause(for: delay, at: $1) }
         // The adapter delays the retry.
         completion(request.retryCount < retryLimit ? .retry : .doNotRetry)
     }
@@ -106,9 +108,9 @@ public final class RateLimiter: RequestInterceptor {
     private static func host(of url: URL?) -> String { url?.host?.lowercased() ?? "" }
 
     private func withQueue<Answer>(
-        of host: String, _ body: (inout HostQueue, _ now: TimeInterval) -> Answer
+        of host: String, _ time: TimeSource, _ body: (inout HostQueue, _ now: TimeInterval) -> Answer
     ) -> Answer {
-        let now = ProcessInfo.processInfo.systemUptime
+        let now = time.uptime / .seconds(1)
         return queues.withLock { queues in
             if queues.count >= Self.hostLimit { queues = queues.filter { !$0.value.isIdle(at: now) } }
             return body(

@@ -102,7 +102,7 @@ open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
         completion: @escaping @Sendable (RetryResult) -> Void
     ) {
         guard request.retryCount < retryLimit, shouldRetry(request: request, dueTo: error), !request.isBodyConsumed,
-            let delay = delay(before: request)
+            let delay = delay(before: request, now: session.configuration.timeSource.now)
         else { return completion(.doNotRetry) }
         completion(.retryWithDelay(delay))
     }
@@ -120,13 +120,12 @@ open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
     }
 
     /// Returns the delay before the next retry, or nil if it would be too long.
-    private func delay(before request: Request) -> TimeInterval? {
+    private func delay(before request: Request, now: Date) -> TimeInterval? {
         let growth = pow(Double(exponentialBackoffBase), Double(request.retryCount))
         let delay = jitter.vary(growth * exponentialBackoffScale)
-        guard let maximumRetryAfter, hasRetryableStatus(request), let requestedDelay = request.responseHead?.retryAfter
-        else {
-            return delay
-        }
+        guard let maximumRetryAfter, hasRetryableStatus(request),
+            let requestedDelay = request.responseHead?.retryAfter(now: now)
+        else { return delay }
         return requestedDelay > maximumRetryAfter ? nil : max(delay, requestedDelay)
     }
 }
@@ -207,11 +206,11 @@ extension ResponseHead {
     /// missing or invalid.
     ///
     /// A date in the header is compared with the response's own date, if it has one, so incorrect clocks have no effect.
-    var retryAfter: TimeInterval? {
+    func retryAfter(now: Date) -> TimeInterval? {
         guard let text = value(for: .retryAfter) else { return nil }
         if text.wholeMatch(of: /[0-9]+/) != nil { return TimeInterval(text) }
         guard let date = HTTPDate.parse(text) else { return nil }
-        let now = value(for: .date).flatMap(HTTPDate.parse).map(TimeInterval.init) ?? Date().timeIntervalSince1970
+        let now = value(for: .date).flatMap(HTTPDate.parse).map(TimeInterval.init) ?? now.timeIntervalSince1970
         return max(0, TimeInterval(date) - now)
     }
 }

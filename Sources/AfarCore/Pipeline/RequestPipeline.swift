@@ -279,7 +279,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
             switch answer {
             case .retry: return beginRetry()
             case .retryWithDelay(let seconds):
-                await pause(for: .seconds(max(0, min(seconds, 1e9))))
+                await session.configuration.timeSource.pause(for: .seconds(max(0, min(seconds, 1e9))))
                 return beginRetry()
             case .doNotRetryWithError(let error):
                 return .requestRetryFailed(retryError: error, originalError: failure)

@@ -92,7 +92,8 @@ extension Request {
         guard let start, let deadline = options?.options.deadline else { return }
         let rest = Duration(timeout: start + deadline - Date.timeIntervalSinceReferenceDate)
         // A separate queue, because users' cancellation handlers run on it.
-        let timer = DelayedCall(after: rest, on: DispatchQueue(label: "afar.deadline")) { [weak self] in
+        let queue = DispatchQueue(label: "afar.deadline")
+        let timer = DelayedCall(after: rest, of: session.configuration.timeSource, on: queue) { [weak self] in
             guard let self else { return }
             end(with: .deadlinePassed(deadline, url: url))
         }

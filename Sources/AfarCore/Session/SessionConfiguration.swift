@@ -41,6 +41,14 @@ public struct SessionConfiguration: Sendable {
         get { exchangeOptions.connectTimeout }
         set { exchangeOptions.connectTimeout = newValue }
     }
+    /// The source of time for delays and expiration dates. The default is the system's time.
+    ///
+    /// The session uses it for the delays between retries, rate limits, deadlines, the freshness of cached responses, and the expiration
+    /// of cookies and HSTS policies. The timeouts of transports always use real time. In tests, use a `ManualClock` of AfarTesting.
+    public var timeSource: TimeSource {
+        get { exchangeOptions.timeSource }
+        set { exchangeOptions.timeSource = newValue }
+    }
     /// A Boolean value that indicates whether requests wait for a network instead of failing when none is available. The
     /// default is false.
     ///

@@ -38,8 +38,6 @@ public struct EventSource: AsyncSequence, Sendable {
     let makeRequest: @Sendable () throws -> URLRequest
     /// The rules for reconnecting.
     public let reconnection: Reconnection
-    /// Suspends before the next connection.
-    package var pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
 
     /// Creates an iterator that connects when the first event is requested.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
@@ -57,7 +55,7 @@ public struct EventSource: AsyncSequence, Sendable {
     /// Suspends before the next connection. Returns `false` if the task was canceled in the meantime.
     func wait(for delay: Duration) async -> Bool {
         do {
-            try await pause(delay)
+            try await session.configuration.timeSource.sleep(for: delay)
             return true
         } catch {
             return false

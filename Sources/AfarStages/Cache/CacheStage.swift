@@ -82,7 +82,9 @@ package struct CacheStage: ExchangeStage {
 
         func before(_ hop: Hop) -> Reply<RequestAction> {
             let mustSend = state.withLock { state in
-                (state.requestDate, state.isValidating, state.arrival, state.storedResponse) = (Date(), false, nil, nil)
+                (state.requestDate, state.isValidating, state.arrival, state.storedResponse) = (
+                    hop.now, false, nil, nil
+                )
                 state.canHaveOlderResponses = true
                 return state.mustSend
             }
@@ -122,7 +124,7 @@ package struct CacheStage: ExchangeStage {
         }
 
         private func action(of hop: Hop) -> RequestAction {
-            let now = Date()
+            let now = hop.now
             let limit = hop.exchange.delivery.limit ?? .max
             let known = store.responses(for: request.url)
             if known.isEmpty { state.withLock { $0.canHaveOlderResponses = false } }
@@ -157,7 +159,7 @@ package struct CacheStage: ExchangeStage {
         }
 
         func head(_ head: ResponseHead, of hop: Hop) -> Reply<ResponseAction> {
-            let now = Date()
+            let now = hop.now
             // Ignore a head from a cache, and the head that this stage itself delivered.
             let known = state.withLock { state -> (CachedResponse?, isValidating: Bool, requestDate: Date)? in
                 guard !head.isStored, head !== state.deliveredHead else { return nil }
@@ -202,7 +204,7 @@ package struct CacheStage: ExchangeStage {
         }
 
         func failed(_ error: any Error, of hop: Hop) -> Reply<FailureAction> {
-            let now = Date()
+            let now = hop.now
             guard let error = error as? TransportError, error.code.meansUnreachable,
                 let (storedResponse, arrival) = state.withLock({ state in
                     state.storedResponse.map { ($0, state.arrival) }

@@ -47,7 +47,7 @@ package struct CookieStage: ExchangeStage {
 
         func before(_ hop: Hop) -> Reply<RequestAction> {
             guard sends, !store.isEmpty, !hop.exchange.hasCookieField else { return .now(.send) }
-            let cookies = store.cookies(for: CookieURL(hop.exchange))
+            let cookies = store.cookies(for: CookieURL(hop.exchange), now: hop.now)
             guard !cookies.isEmpty else { return .now(.send) }
             var exchange = hop.exchange
             // Add a single field. The subscript would create a field for each cookie (section 5.8.1).
@@ -58,7 +58,7 @@ package struct CookieStage: ExchangeStage {
 
         func head(_ head: ResponseHead, of hop: Hop) -> Reply<ResponseAction> {
             guard !head.isStored, head.contains(.setCookie) else { return .now(.pass) }
-            let (url, now) = (CookieURL(hop.exchange), Date())
+            let (url, now) = (CookieURL(hop.exchange), hop.now)
             guard accepts(from: url, of: hop) else { return .now(.pass) }
             // Increasing creation dates preserve the order of arrival (section 5.8.3).
             let cookies = head.texts(for: .setCookie).prefix(CookieStage.limit).enumerated().compactMap {
@@ -67,7 +67,7 @@ package struct CookieStage: ExchangeStage {
                     from: cookie.text, isLatin1: cookie.isLatin1, of: url,
                     now: now.addingTimeInterval(Double(index) * 0.000_001))
             }
-            if !cookies.isEmpty { store.store(cookies, from: url) }
+            if !cookies.isEmpty { store.store(cookies, from: url, now: now) }
             return .now(.pass)
         }
 

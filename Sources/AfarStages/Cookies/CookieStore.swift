@@ -11,9 +11,9 @@ public import Foundation
 ///
 ///     var isEmpty: Bool { jar.withLock { $0.isEmpty } }
 ///     var all: [Cookie] { jar.withLock { $0.all() } }
-///     func cookies(for url: CookieURL) -> [Cookie] { jar.withLock { $0.cookies(for: url) } }
-///     func store(_ cookies: [Cookie], from url: CookieURL?) {
-///         jar.withLock { jar in for cookie in cookies { jar.store(cookie, from: url) } }
+///     func cookies(for url: CookieURL, now: Date) -> [Cookie] { jar.withLock { $0.cookies(for: url, now: now) } }
+///     func store(_ cookies: [Cookie], from url: CookieURL?, now: Date) {
+///         jar.withLock { jar in for cookie in cookies { jar.store(cookie, from: url, now: now) } }
 ///     }
 ///     func remove(where shouldRemove: (Cookie) -> Bool) {
 ///         let cookies = all.filter(shouldRemove)
@@ -32,15 +32,16 @@ public protocol CookieStore: Sendable {
     /// All cookies that haven't expired, in no particular order.
     var all: [Cookie] { get }
 
-    /// Returns the cookies for a request, in the order in which they are sent (RFC 6265bis, section 5.8.3).
-    func cookies(for url: CookieURL) -> [Cookie]
+    /// Returns the cookies for a request that haven't expired at a date, in the order in which they are sent (RFC 6265bis, section 5.8.3).
+    func cookies(for url: CookieURL, now: Date) -> [Cookie]
 
     /// Stores cookies. An expired cookie removes the stored cookie with the same identity (RFC 6265bis, section 5.7).
     ///
     /// - Parameters:
     ///   - cookies: Cookies that ``CookieRules`` created from a response's fields, in their order, or that your app created.
     ///   - url: The URL that set the cookies. It is nil for cookies of your app, which can replace any cookie.
-    func store(_ cookies: [Cookie], from url: CookieURL?)
+    ///   - now: The current date.
+    func store(_ cookies: [Cookie], from url: CookieURL?, now: Date)
 
     /// Removes the cookies for which the closure returns true. The closure can be called more than once for a cookie.
     func remove(where shouldRemove: (Cookie) -> Bool)
@@ -54,8 +55,14 @@ extension CookieStore {
     /// sent to the URL.
     public func cookies(for url: URL) -> [Cookie] { CookieURL(url).map(cookies(for:)) ?? [] }
 
+    /// Returns the cookies for a request at the current date, in the order in which they are sent.
+    public func cookies(for url: CookieURL) -> [Cookie] { cookies(for: url, now: Date()) }
+
     /// Stores a cookie that your app created.
     public func store(_ cookie: Cookie) { store([cookie], from: nil) }
+
+    /// Stores cookies at the current date. See ``store(_:from:now:)``.
+    public func store(_ cookies: [Cookie], from url: CookieURL?) { store(cookies, from: url, now: Date()) }
 }
 
 /// A cookie store that keeps cookies in memory for its own lifetime.
@@ -76,12 +83,12 @@ public final class MemoryCookieStore: CookieStore {
     public var all: [Cookie] { jar.withLock { $0.all() } }
 
     /// Returns the cookies for a request, in the order in which they are sent.
-    public func cookies(for url: CookieURL) -> [Cookie] { jar.withLock { $0.cookies(for: url) } }
+    public func cookies(for url: CookieURL, now: Date) -> [Cookie] { jar.withLock { $0.cookies(for: url, now: now) } }
 
     /// Stores cookies. An expired cookie removes the stored cookie with the same identity.
-    public func store(_ cookies: [Cookie], from url: CookieURL?) {
+    public func store(_ cookies: [Cookie], from url: CookieURL?, now: Date) {
         jar.withLock { jar in
-            for cookie in cookies { jar.store(cookie, from: url) }
+            for cookie in cookies { jar.store(cookie, from: url, now: now) }
         }
     }
 

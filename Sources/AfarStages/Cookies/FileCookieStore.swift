@@ -46,14 +46,16 @@ public final class FileCookieStore: CookieStore {
     public var all: [Cookie] { stored.withContent { $0.jar.all() } }
 
     /// Returns the cookies for a request, in the order in which they are sent.
-    public func cookies(for url: CookieURL) -> [Cookie] { stored.withContent { $0.jar.cookies(for: url) } }
+    public func cookies(for url: CookieURL, now: Date) -> [Cookie] {
+        stored.withContent { $0.jar.cookies(for: url, now: now) }
+    }
 
     /// Stores cookies. An expired cookie removes the stored cookie with the same identity.
-    public func store(_ cookies: [Cookie], from url: CookieURL?) {
+    public func store(_ cookies: [Cookie], from url: CookieURL?, now: Date) {
         stored.change { content, changes in
             for cookie in cookies where NetscapeCookieFile.hasRoom(for: cookie) {
-                guard content.jar.store(cookie, from: url) else { continue }
-                changes.set(cookie.isExpired() ? nil : cookie, for: cookie.identity)
+                guard content.jar.store(cookie, from: url, now: now) else { continue }
+                changes.set(cookie.isExpired(at: now) ? nil : cookie, for: cookie.identity)
             }
         }
     }

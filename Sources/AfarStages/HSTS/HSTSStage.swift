@@ -16,7 +16,7 @@ package struct HSTSUpgradeStage: ExchangeStage {
         let upgrade: HSTSUpgrade
 
         func before(_ hop: Hop) -> Reply<RequestAction> {
-            guard let request = upgrade.upgraded(hop.exchange.request) else { return .now(.send) }
+            guard let request = upgrade.upgraded(hop.exchange.request, now: hop.now) else { return .now(.send) }
             var exchange = hop.exchange
             // A credential for the http origin is valid for https too.
             if exchange.hasPolicies, let credential = exchange.policies.credential,
@@ -61,12 +61,13 @@ package struct HSTSStage: ExchangeStage {
                 let policy = StrictTransportSecurity(value)
             else { return .now(.pass) }
             let authority = hop.exchange.request.authority ?? ""
-            let end = policy.maximumAge == 0 ? .distantPast : Date() + TimeInterval(policy.maximumAge)
+            let now = hop.now
+            let end = policy.maximumAge == 0 ? .distantPast : now + TimeInterval(policy.maximumAge)
             let host = HSTSHost(
                 name: HostName(ofAuthority: authority).text, includesSubdomains: policy.includesSubdomains, expires: end
             )
             // Nil for IP addresses.
-            if let host { store.store(host) }
+            if let host { store.store(host, now: now) }
             return .now(.pass)
         }
     }
@@ -79,9 +80,9 @@ package struct HSTSUpgrade: Sendable {
     package init(_ store: any HSTSStore) { self.store = store }
 
     /// Returns the request for https, or nil if it doesn't change.
-    func upgraded(_ request: HTTPRequest) -> HTTPRequest? {
+    func upgraded(_ request: HTTPRequest, now: Date) -> HTTPRequest? {
         guard request.scheme == "http", let authority = request.authority,
-            store.contains(CookieDomain(authority: authority).text)
+            store.contains(CookieDomain(authority: authority).text, now: now)
         else { return nil }
         var upgraded = request
         upgraded.scheme = "https"

@@ -11,14 +11,26 @@ public protocol HSTSStore: Sendable {
 
     /// Returns a Boolean value that indicates whether a host requires https, either itself or because of a host above it.
     ///
-    /// - Parameter host: A name in lowercase, without a port.
-    func contains(_ host: String) -> Bool
+    /// - Parameters:
+    ///   - host: A name in lowercase, without a port.
+    ///   - now: The current date.
+    func contains(_ host: String, now: Date) -> Bool
 
-    /// Stores a host, and replaces the stored host with the same name. An expired host removes the stored one.
-    func store(_ host: HSTSHost)
+    /// Stores a host, and replaces the stored host with the same name. A host that has expired at the current date removes the stored one.
+    func store(_ host: HSTSHost, now: Date)
 
     /// Removes all hosts.
     func removeAll()
+}
+
+extension HSTSStore {
+    /// Returns a Boolean value that indicates whether a host requires https at the current date.
+    ///
+    /// - Parameter host: A name in lowercase, without a port.
+    public func contains(_ host: String) -> Bool { contains(host, now: Date()) }
+
+    /// Stores a host. If it has expired, removes the stored host with the same name instead.
+    public func store(_ host: HSTSHost) { store(host, now: Date()) }
 }
 
 /// An HSTS store that keeps hosts in memory for its own lifetime.
@@ -32,10 +44,10 @@ public final class MemoryHSTSStore: HSTSStore {
     public var all: [HSTSHost] { hosts.withLock { $0.all() } }
 
     /// Returns a Boolean value that indicates whether a host requires https.
-    public func contains(_ host: String) -> Bool { hosts.withLock { $0.contains(host) } }
+    public func contains(_ host: String, now: Date) -> Bool { hosts.withLock { $0.contains(host, now: now) } }
 
     /// Stores a host. If it has expired, removes the stored host with the same name instead.
-    public func store(_ host: HSTSHost) { hosts.withLock { $0.store(host) } }
+    public func store(_ host: HSTSHost, now: Date) { hosts.withLock { $0.store(host, now: now) } }
 
     /// Removes all hosts.
     public func removeAll() { hosts.withLock { $0.removeAll() } }
@@ -170,14 +182,16 @@ public final class FileHSTSStore: HSTSStore {
     public var all: [HSTSHost] { stored.withContent { $0.hosts.all() } }
 
     /// Returns a Boolean value that indicates whether a host requires https.
-    public func contains(_ host: String) -> Bool { stored.withContent { $0.hosts.contains(host) } }
+    public func contains(_ host: String, now: Date) -> Bool {
+        stored.withContent { $0.hosts.contains(host, now: now) }
+    }
 
     /// Stores a host. An expired host removes the stored one.
-    public func store(_ host: HSTSHost) {
+    public func store(_ host: HSTSHost, now: Date) {
         stored.change { content, changes in
-            guard !content.hosts.containsEqual(host) else { return }
-            content.hosts.store(host)
-            changes.set(host.isExpired() ? nil : host, for: host.name)
+            guard !content.hosts.containsEqual(host, now: now) else { return }
+            content.hosts.store(host, now: now)
+            changes.set(host.isExpired(at: now) ? nil : host, for: host.name)
         }
     }
 

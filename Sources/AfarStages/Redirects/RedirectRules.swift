@@ -92,7 +92,7 @@ package struct RedirectRules: Sendable {
             throw redirect.failure(.invalidRedirect, to: destination, "cannot be followed: \(error)")
         }
         let request = HTTPRequest(proposal.method, target)
-        let upgraded = hsts?.upgraded(request)
+        let upgraded = hsts?.upgraded(request, now: exchange.options.timeSource.now)
         guard allowsInsecure || upgraded != nil || target.scheme == "https" || exchange.request.scheme != "https" else {
             throw redirect.failure(
                 .insecureRedirect, to: destination,

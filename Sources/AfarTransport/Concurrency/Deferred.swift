@@ -143,8 +143,8 @@ package final class Deferred<Value: Sendable>: AnyDeferred, @unchecked Sendable 
     }
 
     /// Sets the value after a delay, unless the returned call is canceled or released first.
-    package func fulfill(_ value: Value, after delay: Duration) -> DelayedCall {
-        DelayedCall(after: delay) { [self] in fulfill(value) }
+    package func fulfill(_ value: Value, after delay: Duration, of time: TimeSource = .system) -> DelayedCall {
+        DelayedCall(after: delay, of: time) { [self] in fulfill(value) }
     }
 
     /// The value. The getter waits until the value has been set. Canceling the waiting task doesn't end the wait.
@@ -182,8 +182,8 @@ package final class Deferred<Value: Sendable>: AnyDeferred, @unchecked Sendable 
 ///
 /// Unlike `Task.sleep`, it fires even while every thread of the task pool is blocked. Releasing this object cancels the call.
 package final class DelayedCall: @unchecked Sendable {
-    // Sendable because a Dispatch source can be used from any thread.
-    private let source: any DispatchSourceTimer
+    // Sendable because a Dispatch source and a task can be used from any thread.
+    private let stop: () -> Void
 
     /// The queue is serial, because Dispatch provides a thread for a serial queue even when other threads are blocked.
     package static let queue = DispatchQueue(label: "afar.timers")
@@ -192,28 +192,31 @@ package final class DelayedCall: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - delay: The delay; at most 1e9 seconds.
+    ///   - time: Measures the delay.
     ///   - queue: The queue that calls the closure. Use the default only for closures that return immediately and run no user code.
     ///   - call: The closure.
     package init(
-        after delay: Duration, on queue: DispatchQueue = DelayedCall.queue, _ call: @escaping @Sendable () -> Void
+        after delay: Duration, of time: TimeSource = .system, on queue: DispatchQueue = DelayedCall.queue,
+        _ call: @escaping @Sendable () -> Void
     ) {
-        source = DispatchSource.makeTimerSource(queue: queue)
-        source.setEventHandler(handler: DispatchWorkItem(block: call))
-        source.schedule(deadline: .now() + max(0, min(delay / .seconds(1), 1e9)))
-        source.resume()
+        if time.isSystem {
+            let source = DispatchSource.makeTimerSource(queue: queue)
+            source.setEventHandler(handler: DispatchWorkItem(block: call))
+            source.schedule(deadline: .now() + max(0, min(delay / .seconds(1), 1e9)))
+            source.resume()
+            stop = source.cancel
+        } else {
+            let task = Task(executorPreference: QueueExecutor(queue)) {
+                do { try await time.sleep(for: delay) } catch { return }
+                call()
+            }
+            stop = task.cancel
+        }
     }
 
-    package func cancel() { source.cancel() }
+    package func cancel() { stop() }
 
-    deinit { source.cancel() }
-}
-
-/// Suspends the current task for a duration, or until it is canceled, without using the task pool's threads.
-package func pause(for duration: Duration) async {
-    let end = Deferred<Void>()
-    let timer = end.fulfill((), after: duration)
-    await end.value(ifCancelled: ())
-    timer.cancel()
+    deinit { stop() }
 }
 
 // MARK: - Cancellable tasks

@@ -40,6 +40,8 @@ public struct TimeSource: Sendable {
             Values(now: now, uptime: { start.duration(to: clock.now) }, sleep: { try await clock.sleep(for: $0) }))
     }
 
+    package var isSystem: Bool { storage == nil }
+
     /// The current date.
     public var now: Date { storage?.values.now() ?? Date() }
 
@@ -50,6 +52,14 @@ public struct TimeSource: Sendable {
     }
 
     private static let start = ContinuousClock.now
+
+    /// Suspends the current task for a duration, or until it is canceled, without using the task pool's threads.
+    package func pause(for duration: Duration) async {
+        let end = Deferred<Void>()
+        let timer = end.fulfill((), after: duration, of: self)
+        await end.value(ifCancelled: ())
+        timer.cancel()
+    }
 
     /// Suspends the current task for a duration. A negative duration is treated as 0, and one above 1e9 seconds as 1e9 seconds.
     ///

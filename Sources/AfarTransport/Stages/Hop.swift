@@ -97,6 +97,9 @@ public final class Hop: @unchecked Sendable {
     /// The remaining part of the total timeout, which all hops of the exchange share; zero if the timeout has passed.
     public var timeLeft: Duration { max(.zero, ContinuousClock.now.duration(to: deadline)) }
 
+    /// The current date of the session's source of time.
+    package var now: Date { exchange.options.timeSource.now }
+
     /// Decides what to do with a response whose head has arrived. Called by transports.
     package func headArrived(_ head: ResponseHead) -> HeadDecision { decide?(head) ?? .take() }
 

@@ -52,6 +52,9 @@ public struct ExchangeOptions: Sendable {
     /// The maximum duration of the exchange, in seconds, including waiting and suspension. The default is seven days.
     public var totalTimeout: TimeInterval = 7 * 24 * 60 * 60
 
+    /// The source of time for delays and expiration dates. The default is the system's time. Transports ignore it, except for `MockTransport`.
+    public var timeSource = TimeSource.system
+
     /// Header fields that are sent unless the request has a field of the same name.
     public var defaultFields: DefaultFields = .none
     /// A Boolean value that indicates whether compressed bodies are decoded (`Content-Encoding`). The default is true. See

@@ -27,7 +27,7 @@ import Testing
         _ state: inout CredentialState<String>, insteadOf stale: Int? = nil, began: TimeInterval? = nil,
         now: TimeInterval = 0, _ waiter: @escaping CredentialState<String>.Waiter = { _ in }
     ) -> String {
-        described(state.next(insteadOf: stale, began: began, now: now, waiter))
+        described(state.next(insteadOf: stale, began: began, uptime: now, waiter))
     }
 
     @Test func aValidCredentialIsUsed() {

@@ -41,11 +41,11 @@ enum CookieSamples {
         var isEmpty: Bool { jar.withLock { $0.isEmpty } }
         var all: [Cookie] { jar.withLock { $0.all() } }
 
-        func cookies(for url: CookieURL) -> [Cookie] { jar.withLock { $0.cookies(for: url) } }
+        func cookies(for url: CookieURL, now: Date) -> [Cookie] { jar.withLock { $0.cookies(for: url, now: now) } }
 
-        func store(_ cookies: [Cookie], from url: CookieURL?) {
+        func store(_ cookies: [Cookie], from url: CookieURL?, now: Date) {
             jar.withLock { jar in
-                for cookie in cookies { jar.store(cookie, from: url) }
+                for cookie in cookies { jar.store(cookie, from: url, now: now) }
             }
         }
 

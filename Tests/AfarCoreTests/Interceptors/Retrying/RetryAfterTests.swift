@@ -12,32 +12,32 @@ import Testing
 
     @Test(arguments: [("0", 0.0), ("7", 7), ("120", 120), ("0003", 3)])
     func secondsAreParsed(text: String, seconds: Double) {
-        #expect(head([.retryAfter: text]).retryAfter == seconds)
+        #expect(head([.retryAfter: text]).retryAfter(now: Date()) == seconds)
     }
 
     @Test func aDateIsComparedWithTheResponses() {
         let date = "Sun, 06 Nov 1994 08:49:37 GMT"
-        #expect(head([.retryAfter: date, .date: "Sun, 06 Nov 1994 08:49:30 GMT"]).retryAfter == 7)
-        #expect(head([.retryAfter: date, .date: "Sun, 06 Nov 1994 08:50:00 GMT"]).retryAfter == 0)
+        #expect(head([.retryAfter: date, .date: "Sun, 06 Nov 1994 08:49:30 GMT"]).retryAfter(now: Date()) == 7)
+        #expect(head([.retryAfter: date, .date: "Sun, 06 Nov 1994 08:50:00 GMT"]).retryAfter(now: Date()) == 0)
     }
 
     @Test func withoutAResponseDateTheClockIsUsed() throws {
-        #expect(head([.retryAfter: "Sun, 06 Nov 1994 08:49:37 GMT"]).retryAfter == 0)
-        let distant = try #require(head([.retryAfter: "Fri, 31 Dec 9999 23:59:59 GMT"]).retryAfter)
+        #expect(head([.retryAfter: "Sun, 06 Nov 1994 08:49:37 GMT"]).retryAfter(now: Date()) == 0)
+        let distant = try #require(head([.retryAfter: "Fri, 31 Dec 9999 23:59:59 GMT"]).retryAfter(now: Date()))
         #expect(distant > 200_000_000_000)
     }
 
     @Test(arguments: ["", "-1", "1.5", "+3", "soon", "1, 2", "٣", "Sun, 99 Nov 1994 08:49:37 GMT"])
     func invalidValuesAreIgnored(text: String) {
-        #expect(head([.retryAfter: text]).retryAfter == nil)
+        #expect(head([.retryAfter: text]).retryAfter(now: Date()) == nil)
     }
 
     @Test func aMissingFieldIsNil() {
-        #expect(head([:]).retryAfter == nil)
+        #expect(head([:]).retryAfter(now: Date()) == nil)
     }
 
     @Test func tooManyDigitsAreInfinite() {
-        #expect(head([.retryAfter: String(repeating: "9", count: 500)]).retryAfter == .infinity)
+        #expect(head([.retryAfter: String(repeating: "9", count: 500)]).retryAfter(now: Date()) == .infinity)
     }
 
     private func answer(_ status: Int, retryAfter: String) -> @Sendable () -> MockResponse {
