@@ -1,8 +1,7 @@
+public import Foundation
+
 #if canImport(FoundationNetworking)
-    import Foundation
     public import FoundationNetworking
-#else
-    public import Foundation
 #endif
 
 /// A cookie store that keeps cookies in a Foundation storage. All code that uses the storage shares the cookies. Afar's cookie

@@ -1,3 +1,4 @@
+import AfarCore
 import AfarTesting
 import Foundation
 import Testing

@@ -27,6 +27,30 @@ public protocol ParameterEncoder: Sendable {
     ) throws -> URLRequest
 }
 
+/// An encoder that stands for the session's encoder, ``SessionConfiguration/encoder``.
+///
+/// It is the default of the methods that create requests. Outside of these methods, it encodes like a ``URLEncodedFormParameterEncoder``.
+public struct SessionEncoder: ParameterEncoder {
+    private static let ofURLs: [HTTPMethod] = [.get, .head, .delete]
+
+    /// Creates the value.
+    public init() {}
+
+    /// Adds parameters as a ``URLEncodedFormParameterEncoder`` does.
+    public func encode<Parameters: Encodable & Sendable>(
+        _ parameters: Parameters?, into request: URLRequest
+    ) throws -> URLRequest {
+        try URLEncodedFormParameterEncoder.default.encode(parameters, into: request)
+    }
+
+    /// Returns the encoder to use for a method.
+    func resolved(by configuration: SessionConfiguration, for method: HTTPMethod) -> any ParameterEncoder {
+        let encoder = configuration.encoder
+        let isSuitable = encoder is URLEncodedFormParameterEncoder || !Self.ofURLs.contains(method)
+        return isSuitable && !(encoder is SessionEncoder) ? encoder : URLEncodedFormParameterEncoder.default
+    }
+}
+
 extension URLRequest {
     /// Sets the body, and the content type unless the request has one.
     mutating func setBody(_ body: Data, contentType: String) {

@@ -10,6 +10,7 @@ extension Request {
     func makeURLRequest() throws(AFError) -> URLRequest {
         do {
             var urlRequest = try convertible.asURLRequest()
+            if let base = session.configuration.baseURL { urlRequest.resolve(against: base) }
             try sink.prepare(&urlRequest, of: self)
             mutable.withLock { $0.history.requests.append(urlRequest) }
             try urlRequest.validate()
@@ -28,7 +29,8 @@ extension Request {
         guard let firstRequest, urlRequest == firstRequest,
             urlRequest.allHTTPHeaderFields == firstRequest.allHTTPHeaderFields
         else { return nil }
-        return convertible.writtenURL
+        guard let base = session.configuration.baseURL else { return convertible.writtenURL }
+        return convertible.writtenURL.map { URLReference(asWritten: $0).resolved(against: base) }
     }
 
     func body(for urlRequest: URLRequest) throws -> RequestBody {

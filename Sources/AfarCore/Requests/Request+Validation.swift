@@ -36,10 +36,7 @@ extension Request {
     @discardableResult
     public func validate() -> Self {
         validate(statusCode: 200..<300)
-        append { validated in
-            guard validated.hasBody, let accept = validated.request?.value(forHTTPHeaderField: "Accept") else { return }
-            try ResponseRules.check(contentTypeOf: validated.head, isIn: MediaType.ranges(in: accept))
-        }
+        append(ResponseRules.checkAcceptedType)
         return self
     }
 
@@ -49,9 +46,10 @@ extension Request {
 
     /// Runs the validators on the response, and notifies the monitors of each result.
     func validate(_ body: RequestEvent.ValidatedBody) throws(AFError) {
-        let (validators, request, head) = mutable.withLock { state in
+        var (validators, request, head) = mutable.withLock { state in
             (state.settings.validators, state.history.requests.last, state.attempt.head)
         }
+        if validators.isEmpty { validators = session.configuration.validation?.validators ?? [] }
         guard !validators.isEmpty, let head else { return }
         let validated = ValidatedResponse(request: request, head: head, body: body)
         for validator in validators {
@@ -118,6 +116,30 @@ extension DownloadRequest {
     }
 }
 
+/// The validation of a session's responses. See ``SessionConfiguration/validation``.
+public struct ResponseValidation: Sendable {
+    let validators: [Validator]
+
+    /// The rules of ``Request/validate()``: a status code from 200 to 299, and a media type that matches the request's `Accept` header.
+    public static let standard = ResponseValidation(
+        validators: [
+            { try ResponseRules.check(status: $0.head.status, isIn: 200..<300) }, ResponseRules.checkAcceptedType,
+        ])
+
+    /// Requires the status code to be one of the given codes.
+    public static func statusCode(_ acceptable: some Sequence<Int> & Sendable) -> ResponseValidation {
+        ResponseValidation(validators: [{ try ResponseRules.check(status: $0.head.status, isIn: acceptable) }])
+    }
+
+    private init(validators: [Validator]) { self.validators = validators }
+
+    /// Creates a validation from a closure, which receives the request that was sent and the response's head. It can be called on any
+    /// thread.
+    public init(_ validation: @escaping DataStreamRequest.Validation) {
+        validators = [{ try validation($0.request, $0.response).get() }]
+    }
+}
+
 /// A closure that throws an error if a response is invalid.
 typealias Validator = @Sendable (ValidatedResponse) throws -> Void
 
@@ -152,6 +174,12 @@ enum ResponseRules {
         guard acceptable.contains(status) else {
             throw AFError.responseValidationFailed(reason: .unacceptableStatusCode(code: status))
         }
+    }
+
+    /// Requires a media type that matches the request's `Accept` header, if there is such a header.
+    static func checkAcceptedType(of validated: ValidatedResponse) throws {
+        guard validated.hasBody, let accept = validated.request?.value(forHTTPHeaderField: "Accept") else { return }
+        try check(contentTypeOf: validated.head, isIn: MediaType.ranges(in: accept))
     }
 
     static func check(contentTypeOf head: ResponseHead, isIn acceptable: [String]) throws {

@@ -56,6 +56,21 @@ extension URLRequest: URLRequestConvertible {
     public func asURLRequest() throws -> URLRequest { self }
 }
 
+extension URLRequest {
+    /// Resolves a relative URL (RFC 3986, section 5.2).
+    mutating func resolve(against base: URL) {
+        guard let relative = url, relative.scheme == nil else { return }
+        url = URL(keepingEscapesOf: URLReference(asWritten: relative.relativeString).resolved(against: base)) ?? url
+    }
+}
+
+extension URLReference {
+    /// Returns the text of this reference, resolved against a base URL.
+    func resolved(against base: URL) -> String {
+        resolved(against: URLReference(asWritten: base.absoluteString)).text
+    }
+}
+
 /// A request that can preserve its URL's original text. Some texts can be sent although a `URL` can't represent them.
 package protocol WrittenURLConvertible: URLRequestConvertible {
     /// The original text, or nil if the URL wasn't created from text.

@@ -1,4 +1,9 @@
 public import Foundation
+import HTTPTypes
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
 
 extension Session {
     /// Calls a closure with the requests that have started and haven't finished.
@@ -73,5 +78,92 @@ extension Session {
     public func finishRequestsAndInvalidate() {
         state.drain()
         Task { await shutdown(drainingFor: .infinity) }
+    }
+}
+
+// MARK: - Downloads to a file
+
+extension Session {
+    /// Creates a download that is moved to a file.
+    ///
+    /// The method replaces an existing file, and creates missing directories, when the download is complete.
+    @_disfavoredOverload
+    public func download(
+        _ convertible: any URLConvertible, method: HTTPMethod = .get, headers: HTTPHeaders? = nil,
+        interceptor: (any RequestInterceptor)? = nil, to file: URL
+    ) -> DownloadRequest {
+        download(
+            convertible, method: method, headers: headers, interceptor: interceptor, to: Self.destination(file))
+    }
+
+    /// Creates a download that is moved to a file, from a value that can be converted to a `URLRequest`.
+    ///
+    /// The method replaces an existing file, and creates missing directories, when the download is complete.
+    @_disfavoredOverload
+    public func download(
+        _ convertible: any URLRequestConvertible, interceptor: (any RequestInterceptor)? = nil, to file: URL
+    ) -> DownloadRequest {
+        download(convertible, interceptor: interceptor, to: Self.destination(file))
+    }
+
+    private static func destination(_ file: URL) -> DownloadRequest.Destination {
+        { _, _ in (file, [.removePreviousFile, .createIntermediateDirectories]) }
+    }
+}
+
+// MARK: - Opening connections in advance
+
+extension Session {
+    /// Opens connections to a host before requests need them, and waits until they are open.
+    ///
+    /// ```swift
+    /// try await session.preconnect(to: "https://api.example.com", count: 2)
+    /// ```
+    ///
+    /// TLS handshakes are completed and certificates are evaluated, but no request is sent. Over HTTP/2, one connection serves all
+    /// requests, so only one is opened. Existing connections count, and the limit of the host applies, so you can call this method
+    /// repeatedly. The server, or the transport's `maximumIdleTime`, can close the connections before they are used. To keep them longer,
+    /// see `minimumIdleConnectionsPerHost` of the transport's configuration.
+    ///
+    /// - Parameters:
+    ///   - convertible: A URL of the host. Its path isn't used.
+    ///   - count: The number of connections that the host should have. The default is 1.
+    /// - Throws: The error of the first connection that failed. `AFError.sessionTaskFailed` with a ``TransportError`` if the transport
+    ///   can't open connections in advance: only `HTTPTransport` can. The error is `explicitlyCancelled` if the task is canceled.
+    public func preconnect(to convertible: any URLConvertible, count: Int = 1) async throws {
+        if let refusal = state.refusal { throw refusal }
+        let stack = TransportOverride.current?.stack(for: state) ?? state.stack
+        var urlRequest = URLRequest(url: try convertible.asURL())
+        if let base = configuration.baseURL { urlRequest.resolve(against: base) }
+        var exchange = Exchange(request: try HTTPRequest(urlRequest, bodyLength: 0), options: try stack.options.get())
+        let count = max(0, min(count, configuration.httpMaximumConnectionsPerHost))
+        exchange.options.preconnectionLimit = count
+        do {
+            try stack.capabilities.check(exchange)
+            try await withThrowingTaskGroup(of: Void.self) { [exchange] group in
+                for _ in 0..<count { group.addTask { try await stack.open(exchange) } }
+                try await group.waitForAll()
+            }
+        } catch {
+            if Task.isCancelled { throw AFError.explicitlyCancelled }
+            throw (error as? TransportError).map(AFError.init) ?? error.asAFError(or: .sessionTaskFailed(error: error))
+        }
+    }
+}
+
+extension TransportStack {
+    /// Performs an exchange that opens a connection.
+    fileprivate func open(_ exchange: Exchange) async throws {
+        let driver = HopDriver(Hop(exchange), through: preconnectionStages, over: sender) { _ in
+            (.take(), handlerWork: nil)
+        }
+        _ = try await withTaskCancellationHandler {
+            try await withThrowingTaskGroup(of: Void.self) { works in
+                defer { works.cancelAll() }
+                return try await driver.response { work in works.addTask { await work() } }
+            }
+        } onCancel: {
+            driver.cancel()
+        }
     }
 }

@@ -158,7 +158,7 @@ open class Session: @unchecked Sendable {
         _ convertible: any URLConvertible,
         method: HTTPMethod = .get,
         parameters: Parameters? = nil,
-        encoder: any ParameterEncoder = URLEncodedFormParameterEncoder.default,
+        encoder: any ParameterEncoder = SessionEncoder(),
         headers: HTTPHeaders? = nil,
         interceptor: (any RequestInterceptor)? = nil,
         shouldAutomaticallyResume: Bool? = nil,
@@ -166,7 +166,8 @@ open class Session: @unchecked Sendable {
     ) -> DataRequest {
         request(
             ParameterizedRequest(
-                url: convertible, method: method, headers: headers, modifier: requestModifier, parameters, encoder),
+                url: convertible, method: method, headers: headers, modifier: requestModifier, parameters,
+                resolved(encoder, for: method)),
             interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
@@ -207,7 +208,7 @@ open class Session: @unchecked Sendable {
         _ convertible: any URLConvertible,
         method: HTTPMethod = .get,
         parameters: Parameters? = nil,
-        encoder: any ParameterEncoder = URLEncodedFormParameterEncoder.default,
+        encoder: any ParameterEncoder = SessionEncoder(),
         headers: HTTPHeaders? = nil,
         automaticallyCancelOnStreamError: Bool = false,
         interceptor: (any RequestInterceptor)? = nil,
@@ -216,7 +217,8 @@ open class Session: @unchecked Sendable {
     ) -> DataStreamRequest {
         streamRequest(
             ParameterizedRequest(
-                url: convertible, method: method, headers: headers, modifier: requestModifier, parameters, encoder),
+                url: convertible, method: method, headers: headers, modifier: requestModifier, parameters,
+                resolved(encoder, for: method)),
             automaticallyCancelOnStreamError: automaticallyCancelOnStreamError, interceptor: interceptor,
             shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
@@ -259,7 +261,7 @@ open class Session: @unchecked Sendable {
         _ convertible: any URLConvertible,
         method: HTTPMethod = .get,
         parameters: Parameters? = nil,
-        encoder: any ParameterEncoder = URLEncodedFormParameterEncoder.default,
+        encoder: any ParameterEncoder = SessionEncoder(),
         headers: HTTPHeaders? = nil,
         interceptor: (any RequestInterceptor)? = nil,
         shouldAutomaticallyResume: Bool? = nil,
@@ -267,7 +269,8 @@ open class Session: @unchecked Sendable {
         to destination: DownloadRequest.Destination? = nil
     ) -> DownloadRequest {
         let request = ParameterizedRequest(
-            url: convertible, method: method, headers: headers, modifier: requestModifier, parameters, encoder)
+            url: convertible, method: method, headers: headers, modifier: requestModifier, parameters,
+            resolved(encoder, for: method))
         return download(
             request, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, to: destination)
     }
@@ -613,6 +616,10 @@ open class Session: @unchecked Sendable {
     }
 
     // MARK: Creating each kind of request
+
+    private func resolved(_ encoder: any ParameterEncoder, for method: HTTPMethod) -> any ParameterEncoder {
+        (encoder as? SessionEncoder)?.resolved(by: state.configuration, for: method) ?? encoder
+    }
 
     private func makeDownload(
         _ downloadable: DownloadRequest.Downloadable,

@@ -12,6 +12,13 @@ public struct SessionConfiguration: Sendable {
     /// ``network`` isn't nil, it replaces the option `network`.
     public var exchangeOptions = ExchangeOptions()
 
+    /// The URL against which the relative URLs of requests are resolved (RFC 3986, section 5.2). The default is nil: all URLs must be
+    /// absolute.
+    ///
+    /// With the base `https://api.example.com/v1/`, `session.request("users/3")` requests `https://api.example.com/v1/users/3`. The
+    /// base should end with a slash, because the text after its last slash is replaced. A URL that begins with one slash replaces the
+    /// whole path, and one that begins with two slashes also replaces the host, so check text from users before you use it as a URL.
+    public var baseURL: URL?
     /// Headers that the session adds to each request. A request's own header of the same name takes precedence. The default is
     /// ``HTTPHeaders/default``.
     ///
@@ -110,6 +117,15 @@ public struct SessionConfiguration: Sendable {
     /// The default argument is a ``SessionDecoder``. Parsers such as `.jsonLines(of:)` use this decoder too, so it should decode JSON. Don't
     /// change a `JSONDecoder` after you have created the session, because requests use it in several threads.
     public var decoder: any DataDecoder = JSONDecoder()
+    /// The encoder for the `Encodable` parameters of requests, unless an `encoder:` argument specifies another one. The default is a
+    /// ``URLEncodedFormParameterEncoder``.
+    ///
+    /// The default argument is a ``SessionEncoder``. If this encoder isn't a ``URLEncodedFormParameterEncoder``, it encodes only the
+    /// parameters of methods with a body. The parameters of GET, HEAD and DELETE requests, and of WebSockets, become a part of the URL.
+    public var encoder: any ParameterEncoder = URLEncodedFormParameterEncoder.default
+    /// The validation of the responses to requests that have no validators of their own. The default is nil: these responses aren't
+    /// validated.
+    public var validation: ResponseValidation?
     /// A Boolean value that indicates whether compressed bodies are decoded. See ``ExchangeOptions/decodesContent``.
     public var decodesContent: Bool {
         get { exchangeOptions.decodesContent }

@@ -12,6 +12,8 @@ final class SessionState: Sendable {
         var end: AFError?
         /// Whether new requests are rejected.
         var isDraining = false
+        /// The error with which new requests fail.
+        var refusal: AFError? { end ?? (isDraining ? .sessionInvalidated(error: nil) : nil) }
         var running = RunningRequests<Request>()
     }
 
@@ -97,13 +99,16 @@ final class SessionState: Sendable {
     /// The requests that have started and haven't finished.
     var running: [Request] { mutable.withLock { $0.running.all } }
 
+    /// The error with which new requests fail, or nil if the session accepts requests.
+    var refusal: AFError? { mutable.withLock { $0.refusal } }
+
     /// Registers a request that is about to start.
     ///
     /// - Returns: The error that prevents the request from running, or nil if the session accepts requests.
     func start(_ request: Request) -> AFError? {
         let end = mutable.withLock { state in
             state.running.insert(request)
-            return state.end ?? (state.isDraining ? .sessionInvalidated(error: nil) : nil)
+            return state.refusal
         }
         if let connectivityListener, connectivityListener.mustStart {
             connectivityListener.start { [weak self] in self?.stack.transport.closeIdleConnections() }

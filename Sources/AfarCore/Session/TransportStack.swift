@@ -14,6 +14,8 @@ final class TransportStack: Sendable {
     let hasUserStages: Bool
     /// The stages for requests that only open a connection.
     let connectionStages: [any ExchangeStage]
+    /// The stages for connections that are opened before requests need them.
+    let preconnectionStages: [any ExchangeStage]
     /// The client's identities and the evaluators of servers' certificates.
     let security: SessionSecurity
     let capabilities: TransportCapabilities
@@ -44,6 +46,7 @@ final class TransportStack: Sendable {
         self.connectionStages = connectionStages
         var stages: [any ExchangeStage] = []
         if let hsts { stages.append(HSTSUpgradeStage(hsts)) }
+        preconnectionStages = stages + connectionStages
         stages.append(RedirectStage(rules: RedirectRules(configuration, hsts)))
         stages.append(AuthenticationStage(configuration, over: transport))
         if let store = configuration.cacheStore {

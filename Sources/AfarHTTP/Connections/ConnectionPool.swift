@@ -44,14 +44,17 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
 
     private let limitPerHost: Int
     private let idleLimit: Int
+    /// The number of idle connections to each host that don't expire.
+    private let minimumPerHost: Int
     @exclusivity(unchecked) private var hosts: [Key: Host] = [:]
     @exclusivity(unchecked) private var idleCount = 0
     @exclusivity(unchecked) private var useCount: UInt64 = 0
     /// When to call ``takeExpired(at:)``. It can be earlier than necessary.
     @exclusivity(unchecked) private(set) var nextDeadline = UInt64.max
 
-    init(limitPerHost: Int, idleLimit: Int) {
+    init(limitPerHost: Int, idleLimit: Int, minimumPerHost: Int = 0) {
         (self.limitPerHost, self.idleLimit) = (max(1, limitPerHost), max(0, idleLimit))
+        self.minimumPerHost = max(0, minimumPerHost)
     }
 
     private func makeHost(_ key: Key) -> Host {
@@ -83,6 +86,12 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
         let queued = Queued(waiter: waiter, needsFresh: needsFresh)
         if isFirst { host.waiting.prepend(queued) } else { host.waiting.append(queued) }
         return open(host) ? .open : .wait
+    }
+
+    /// Whether a host has a number of connections, or as many as the limit permits. Connections that are being opened count.
+    func hasConnections(_ count: Int, to key: Key) -> Bool {
+        guard let host = hosts[key] else { return count <= 0 }
+        return host.idle.count + host.inUse + host.opening >= min(count, limitPerHost)
     }
 
     private func hasRoom(_ host: Host) -> Bool { host.idle.count + host.inUse + host.opening < host.limit }
@@ -201,10 +210,10 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
 
     // MARK: Idle connections
 
-    /// Removes and returns the idle connections that have expired.
+    /// Removes and returns the idle connections that have expired, except for the most recently used ones of each host, up to the minimum.
     func takeExpired(at now: UInt64) -> [Connection] {
         guard nextDeadline <= now else { return [] }
-        return takeIdle { $0.deadline <= now }
+        return takeIdle(keeping: minimumPerHost) { $0.deadline <= now }
     }
 
     /// Removes and returns the least recently used idle connection, if the number of idle connections exceeds the limit.
@@ -218,19 +227,23 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
 
     /// Removes and returns an idle connection to a host that has reached its limit.
     func makeRoom(_ key: Key) -> Connection? {
-        guard let host = hosts[key], let oldest = host.idle.first, host.opening < host.waiting.count else { return nil }
+        guard let host = hosts[key], let oldest = host.idle.first, host.opening < host.waiting.count, !hasRoom(host)
+        else {
+            return nil
+        }
         return takeIdle { $0.number == oldest.number }.first
     }
 
     func takeAllIdle() -> [Connection] { takeIdle { _ in true } }
 
-    private func takeIdle(where mustClose: (Idle) -> Bool) -> [Connection] {
+    private func takeIdle(keeping count: Int = 0, where mustClose: (Idle) -> Bool) -> [Connection] {
         var taken: [Connection] = []
         nextDeadline = .max
         for (key, host) in hosts where !host.idle.isEmpty {
-            taken += host.idle.filter(mustClose).map(\.connection)
-            host.idle.removeAll(where: mustClose)
-            for idle in host.idle { nextDeadline = min(nextDeadline, idle.deadline) }
+            let candidates = host.idle.dropLast(count)
+            taken += candidates.filter(mustClose).map(\.connection)
+            host.idle = candidates.filter { !mustClose($0) } + host.idle.suffix(count)
+            for idle in host.idle.dropLast(minimumPerHost) { nextDeadline = min(nextDeadline, idle.deadline) }
             discardIfUnused(key, host)
         }
         idleCount -= taken.count

@@ -74,7 +74,7 @@ final class ExchangeStream: RawStream {
     func didClose() {
         guard let body = response.withLock({ $0 }) else { return }
         Task {
-            await pause(for: Self.closeTimeout)
+            await TimeSource.system.pause(for: Self.closeTimeout)
             body.cancel()
         }
     }

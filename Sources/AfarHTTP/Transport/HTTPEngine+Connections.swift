@@ -6,6 +6,14 @@ extension HTTPEngine {
     // MARK: Assigning connections
 
     func requestConnection(for exchange: HTTPExchange, isFirst: Bool = false, needsFresh: Bool = false) {
+        let preconnectionLimit = exchange.hop.exchange.options.preconnectionLimit
+        if let preconnectionLimit,
+            shared[exchange.key] != nil || pool.hasConnections(preconnectionLimit, to: exchange.key)
+        {
+            exchange.completePreconnection()
+            return finish(exchange)
+        }
+        let needsFresh = needsFresh || preconnectionLimit != nil
         if let connection = shared[exchange.key], let http2 = connection.http2, !http2.isIdle, http2.canOpenStream {
             return begin(exchange, on: connection)
         }
@@ -36,6 +44,12 @@ extension HTTPEngine {
     private func begin(_ exchange: HTTPExchange, on connection: HTTPConnection) {
         exchange.isWaiting = false
         exchange.state.admit(at: loop.now)
+        guard exchange.hop.exchange.options.preconnectionLimit == nil else {
+            exchange.completePreconnection()
+            finish(exchange)
+            guard connection.http2 == nil else { return connection.queueTurn() }
+            return makeAvailable(connection, isFresh: false, for: maximumIdleTime)
+        }
         if let http2 = connection.http2 {
             http2.begin(exchange)
             noteDeadline(http2.nextDeadline)

@@ -50,7 +50,8 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         self.loop = loop
         (maximumIdleTime, pingInterval, self.tls) = (configuration.maximumIdleTime, configuration.pingInterval, tls)
         pool = ConnectionPool(
-            limitPerHost: configuration.maximumConnectionsPerHost, idleLimit: configuration.maximumIdleConnections)
+            limitPerHost: configuration.maximumConnectionsPerHost, idleLimit: configuration.maximumIdleConnections,
+            minimumPerHost: configuration.minimumIdleConnectionsPerHost)
         resolver = Resolver(limit: configuration.maximumLookups) { loop.post(.lookedUp($0)) }
         try loop.start(self)
     }

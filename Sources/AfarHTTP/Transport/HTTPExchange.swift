@@ -277,6 +277,14 @@ final class HTTPExchange: LoopExchange, @unchecked Sendable {
 
     // MARK: The end
 
+    /// Completes an exchange that only opens a connection.
+    func completePreconnection() {
+        recordingFault { () throws(Fault) in
+            try receive(ResponseHead(status: 204, httpVersion: "", url: responseURL))
+            sending.isResponseComplete = true
+        }
+    }
+
     func cancel() {
         cancellation.store(true, ordering: .relaxed)
         post(.cancel)

@@ -124,7 +124,7 @@ extension ConnectivityProvider {
                 return Task.isCancelled ? .abandoned : .noMoreUpdates
             }
             group.addTask {
-                await pause(for: limit)
+                await TimeSource.system.pause(for: limit)
                 return .abandoned
             }
             defer { group.cancelAll() }

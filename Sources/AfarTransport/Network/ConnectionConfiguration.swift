@@ -17,6 +17,12 @@ public struct ConnectionConfiguration: Sendable {
     ///
     /// `CurlTransport` rounds the time up to whole seconds, and closes the connection up to three seconds later.
     public var maximumIdleTime: TimeInterval = 90
+    /// The number of idle connections to each host that stay open beyond ``maximumIdleTime``, until the server closes them. The default is
+    /// 0. `CurlTransport` ignores this setting.
+    ///
+    /// A value above 0 keeps connections ready, such as those that `Session.preconnect(to:count:)` has opened. The limit
+    /// ``maximumIdleConnections`` still applies.
+    public var minimumIdleConnectionsPerHost = 0
     /// How long an HTTP/2 connection with requests can receive nothing before a PING frame is sent (RFC 9113, section 6.7), in seconds.
     /// If nothing arrives in the same time again, the connection is closed, and its requests fail with
     /// ``TransportError/Code-swift.struct/connectionLost`` or are sent again. If the value is `.infinity`, no PING is sent. The

@@ -185,6 +185,7 @@ public struct Exchange: Sendable {
             if security.identity != nil { requiredFeatures.insert(.clientIdentity) }
         }
         if connectionAuthentication != nil { requiredFeatures.insert(.connectionAuthentication) }
+        if options.preconnectionLimit != nil { requiredFeatures.insert(.preconnections) }
         return requiredFeatures
     }
 }

@@ -96,6 +96,9 @@ public struct ExchangeOptions: Sendable {
     /// it, use ``Exchange/connectionAuthentication``, which is nil if the exchange has a different origin.
     package var connectionAuthentication: ConnectionAuthentication?
 
+    /// If not nil, the request isn't sent. Instead, the exchange opens a connection, unless the host has at least this many connections.
+    package var preconnectionLimit: Int?
+
     /// The settings for reaching the host, such as proxies and interfaces. By default, the transport decides.
     public var network: NetworkSettings {
         get { networkBox?.settings ?? .none }

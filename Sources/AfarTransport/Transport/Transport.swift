@@ -120,6 +120,8 @@ public struct TransportCapabilities: Sendable, Hashable {
         public static let duplex = Features(rawValue: 1 << 22)
         /// Sends trailer fields: ``RequestBodyStream/trailers``.
         public static let requestTrailers = Features(rawValue: 1 << 23)
+        /// Opens connections before requests need them.
+        package static let preconnections = Features(rawValue: 1 << 24)
 
         static let names: [(Features, String)] = [
             (.fileUpload, "file upload"), (.streamedUpload, "streamed upload"), (.fileDelivery, "delivery to a file"),
@@ -134,6 +136,7 @@ public struct TransportCapabilities: Sendable, Hashable {
             (.http2, "HTTP/2"), (.http3, "HTTP/3"),
             (.connections, "connections for other protocols (WebSocket, raw streams)"),
             (.duplex, "bodies that depend on the response (duplex)"), (.requestTrailers, "request trailers"),
+            (.preconnections, "opening connections in advance"),
         ]
 
         /// A sentence for error messages that names an alternative to a missing feature.

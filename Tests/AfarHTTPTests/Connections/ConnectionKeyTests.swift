@@ -38,7 +38,7 @@ import Testing
         let ofExchanges: Set<String> = [
             "connectTimeout", "idleTimeout", "minimumTransferRate", "totalTimeout", "defaultFields", "decodesContent",
             "decompressionLimit", "maximumResponseHeadSize", "maximumFieldCount", "maximumInformationalResponses",
-            "acceptsBodiesWithoutTLSCloseNotify", "timeSource",
+            "acceptsBodiesWithoutTLSCloseNotify", "timeSource", "preconnectionLimit",
         ]
         let ofConnections: Set<String> = ["httpVersion", "minimumTLSVersion", "security", "networkBox"]
         // The transport rejects these options.

@@ -154,4 +154,23 @@ import Testing
         #expect(counts.map(\.inUse) == [0, 2])
         #expect(counts.map(\.waiting) == [0, 1])
     }
+
+    @Test func theMostRecentlyUsedConnectionsUpToTheMinimumDoNotExpire() {
+        let pool = Pool(limitPerHost: 4, idleLimit: 10, minimumPerHost: 2)
+        let waiters = (0..<4).map { _ in Waiter() }
+        let connections = (1...4).map { _ in Connection() }
+        for waiter in waiters { _ = pool.request(waiter, key: "a") }
+        for connection in connections { _ = pool.available(connection, key: "a", isFresh: true, idleUntil: 5) }
+        #expect(pool.hasConnections(4, to: "a") && pool.hasConnections(9, to: "a"))
+        for (deadline, connection) in zip(1..., connections) {
+            _ = pool.available(connection, key: "a", isFresh: false, idleUntil: UInt64(deadline))
+        }
+        #expect(pool.takeExpired(at: 1).elementsEqual(connections[..<1], by: ===))
+        #expect(pool.nextDeadline == 2)
+        #expect(pool.takeExpired(at: 9).elementsEqual(connections[1..<2], by: ===))
+        #expect(pool.nextDeadline == .max)
+        #expect(pool.takeExpired(at: 100).isEmpty)
+        #expect(pool.takeAllIdle().count == 2)
+        #expect(!pool.hasConnections(1, to: "a") && pool.hasConnections(0, to: "a"))
+    }
 }
