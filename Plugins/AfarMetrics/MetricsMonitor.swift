@@ -28,6 +28,8 @@ import HTTPTypes
 /// | `http.client.connections` | counter | the connections used; the dimension `state` is `opened` or `reused` |
 /// | `http.client.retries` | counter | the retries started |
 ///
+/// ``reportConnections(of:every:)`` also reports the connections that are open.
+///
 /// Each request that is sent is an attempt. This includes each hop of a redirect, each request that responds to a challenge,
 /// and each retry. An attempt has the dimensions `server.address` (the host), `http.request.method`, and
 /// `http.response.status_class` (`2xx`) or, without a response, `error.type` (the code of the ``TransportError``). The meter
@@ -50,6 +52,13 @@ public final class MetricsMonitor: EventMonitor {
         var gathered: [UUID: TaskMetrics] = [:]
         var hosts: Set<String> = []
         var instruments: [Attempt: Instruments] = [:]
+
+        /// Returns the name of a host in the dimensions, which is `other` beyond the limit.
+        mutating func name(of host: String, limit: Int) -> String {
+            guard hosts.contains(host) || hosts.count < limit else { return "other" }
+            hosts.insert(host)
+            return host
+        }
     }
 
     /// Creates a monitor.
@@ -102,11 +111,39 @@ public final class MetricsMonitor: EventMonitor {
         }
     }
 
+    /// Reports a session's connections to each host until the task is canceled, as these meters:
+    ///
+    /// | Label | Meaning |
+    /// | --- | --- |
+    /// | `http.client.open_connections` | open connections; the dimension `http.connection.state` is `active` or `idle` |
+    /// | `http.client.waiting_requests` | requests without a connection |
+    ///
+    /// Their dimension `server.address` is the host with scheme and port. The meters of a host without connections are set to 0. If the
+    /// session's transport can't report its connections, nothing is reported.
+    ///
+    /// - Parameters:
+    ///   - session: The session. The method retains it.
+    ///   - interval: The time between two reports. The default is 10 seconds.
+    public func reportConnections(of session: Session, every interval: Duration = .seconds(10)) async {
+        var reported: [String: ConnectionMeters] = [:]
+        repeat {
+            let hosts = await session.connectionStatistics?.hosts ?? []
+            var sums: [String: ConnectionStatistics.Host] = [:]
+            for host in hosts {
+                let name = lock.withLock { state.name(of: host.origin, limit: hostLimit) }
+                let sum = sums[name]
+                sums[name] = ConnectionStatistics.Host(
+                    origin: name, idle: host.idle + (sum?.idle ?? 0), inUse: host.inUse + (sum?.inUse ?? 0),
+                    waiting: host.waiting + (sum?.waiting ?? 0))
+            }
+            for name in sums.keys where reported[name] == nil { reported[name] = ConnectionMeters(name, factory) }
+            for (name, meters) in reported { meters.set(sums[name]) }
+        } while (try? await session.configuration.timeSource.sleep(for: interval)) != nil
+    }
+
     private func instruments(for host: String, _ method: String, _ outcome: Attempt.Outcome) -> Instruments {
         lock.withLock {
-            let isKnown = state.hosts.contains(host) || state.hosts.count < hostLimit
-            if isKnown { state.hosts.insert(host) }
-            let attempt = Attempt(host: isKnown ? host : "other", method: method, outcome: outcome)
+            let attempt = Attempt(host: state.name(of: host, limit: hostLimit), method: method, outcome: outcome)
             if let known = state.instruments[attempt] { return known }
             let instruments = Instruments(attempt.dimensions, factory)
             state.instruments[attempt] = instruments
@@ -191,6 +228,30 @@ private struct Instruments: Sendable {
         } else if metrics.connectEndDate != nil {
             opened.increment()
         }
+    }
+}
+
+/// The meters for the connections to a host.
+private struct ConnectionMeters {
+    private let active: Meter
+    private let idle: Meter
+    private let waiting: Meter
+
+    init(_ host: String, _ factory: any MetricsFactory) {
+        let dimensions = [("server.address", host)]
+        func connections(_ state: String) -> Meter {
+            Meter(
+                label: "http.client.open_connections", dimensions: dimensions + [("http.connection.state", state)],
+                factory: factory)
+        }
+        (active, idle) = (connections("active"), connections("idle"))
+        waiting = Meter(label: "http.client.waiting_requests", dimensions: dimensions, factory: factory)
+    }
+
+    func set(_ host: ConnectionStatistics.Host?) {
+        active.set(host?.inUse ?? 0)
+        idle.set(host?.idle ?? 0)
+        waiting.set(host?.waiting ?? 0)
     }
 }
 

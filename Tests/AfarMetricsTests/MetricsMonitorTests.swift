@@ -6,6 +6,7 @@ import AfarTesting
 import Foundation
 import HTTPTypes
 import MetricsTestKit
+import Synchronization
 import Testing
 
 #if os(Linux)
@@ -54,6 +55,36 @@ import Testing
             #expect(try metrics.expectCounter(connections, attempt + [("state", "reused")]).totalValue == 2)
         }
     #endif
+
+    @Test func connectionsAreReportedAtIntervals() async throws {
+        let clock = ManualClock()
+        var configuration = SessionConfiguration()
+        configuration.timeSource = clock.timeSource
+        let statistics = Guarded([
+            ConnectionStatistics.Host(origin: "https://a", idle: 1, inUse: 2, waiting: 3),
+            ConnectionStatistics.Host(origin: "https://b", idle: 4),
+            ConnectionStatistics.Host(origin: "https://c", idle: 5),
+        ])
+        let session = Session(configuration: configuration, transport: Counted(statistics: statistics))
+        let monitor = MetricsMonitor(factory: metrics, hostLimit: 1)
+        let task = Task { await monitor.reportConnections(of: session) }
+        func value(_ label: String, _ dimensions: [(String, String)]) throws -> Double? {
+            try metrics.expectMeter(label, dimensions).values.last
+        }
+        let (a, idle) = (("server.address", "https://a"), ("http.connection.state", "idle"))
+        await clock.waitForSleepers()
+        #expect(try value("http.client.open_connections", [a, ("http.connection.state", "active")]) == 2)
+        #expect(try value("http.client.open_connections", [a, idle]) == 1)
+        #expect(try value("http.client.waiting_requests", [a]) == 3)
+        #expect(try value("http.client.open_connections", [("server.address", "other"), idle]) == 9)
+        statistics.set([])
+        clock.advance(by: .seconds(10))
+        await clock.waitForSleepers()
+        #expect(try value("http.client.open_connections", [a, idle]) == 0)
+        #expect(try value("http.client.waiting_requests", [a]) == 0)
+        task.cancel()
+        await task.value
+    }
 
     @Test func outcomesAreDistinguished() async throws {
         let monitor = MetricsMonitor(factory: metrics)
@@ -127,4 +158,22 @@ import Testing
             #expect(timer.values.count == count, "\(host)")
         }
     }
+}
+
+private final class Guarded<Value: Sendable>: Sendable {
+    private let mutex: Mutex<Value>
+
+    init(_ value: Value) { mutex = Mutex(value) }
+
+    var value: Value { mutex.withLock { $0 } }
+
+    func set(_ value: Value) { mutex.withLock { $0 = value } }
+}
+
+/// A transport that only reports connections.
+private struct Counted: Transport {
+    let statistics: Guarded<[ConnectionStatistics.Host]>
+    let capabilities = TransportCapabilities(name: "counted", features: [])
+    func send(_ exchange: Exchange) async throws -> TransportResponse { throw CancellationError() }
+    var connectionStatistics: ConnectionStatistics? { get async { .init(hosts: statistics.value) } }
 }
