@@ -38,6 +38,23 @@ enum SessionSamples {
         return session
     }
 
+    static func defaults() async throws -> String {
+        struct Note: Decodable, Sendable { var text: String }
+
+        var configuration = SessionConfiguration.default
+        configuration.baseURL = URL(string: "https://api.example.com/v1/")
+        configuration.encoder = JSONParameterEncoder.default
+        configuration.validation = .standard
+        let session = Session(configuration: configuration)
+
+        let note = try await session.request("notes/7").serializingDecodable(Note.self).value
+        return note.text
+    }
+
+    static func preconnected(_ session: Session) async throws {
+        try await session.preconnect(to: "https://api.example.com", count: 4)
+    }
+
     static func intercepted() async throws {
         let request = AF.request("https://api.example.com/busy", interceptor: Service(token: "s3cret"))
         print(try await request.validate().serializingString().value)

@@ -46,6 +46,20 @@ enum API {
         #expect(MockTransport.current?.requests.map(\.path) == ["/users/7", "/users/7", "/orders"])
     }
 
+    @Test func timeIsAdvanced() async throws {
+        let clock = ManualClock()
+        var configuration = SessionConfiguration.default
+        configuration.timeSource = clock.timeSource
+        let mock = MockTransport(stubs: [Stub(.get, "/", .status(503).adding("Retry-After", "3600"), .text("hello"))])
+        let session = Session(
+            configuration: configuration, interceptor: .retryPolicy(respectingRetryAfterUpTo: 7_200), transport: mock)
+
+        async let text = session.request("https://api.example.com/").validate().serializingString().value
+        await clock.waitForSleepers()
+        clock.advance(by: .seconds(3_600))
+        #expect(try await text == "hello")
+    }
+
     @Test func aMockForAllSessions() async throws {
         let mock = MockTransport(stubs: [Stub(.get, "/users/{id}", .json(["name": "Grace"]))])
         let name = try await Session.withTransport(mock) { try await API.userName(7) }

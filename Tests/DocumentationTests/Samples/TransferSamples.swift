@@ -15,6 +15,11 @@ enum TransferSamples {
         print("The map is at \(map.path)")
     }
 
+    static func download(map: URL, into folder: URL) async throws {
+        let file = folder.appending(path: "europe.zip")
+        _ = try await AF.download(map, to: file).validate().serializingDownloadedFileURL().value
+    }
+
     static func upload(video: URL) async throws {
         let receipt = try await AF.upload(video, to: "https://api.example.com/videos")
             .validate()
