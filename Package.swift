@@ -10,8 +10,12 @@ let package = Package(
         "AfarCompression", "AfarCurl", "AfarHTTP", "AfarXML", "AfarURLSession", "AfarLogging", "AfarReachability",
         "AfarHAR", "AfarTesting", "AfarConformance", "AfarTestServer", "AfarDiskCache", "AfarJSON", "AfarYAML",
         "AfarImage", "AfarCSV", "AfarProtobuf", "AfarNetworkActivity", "AfarMetrics", "AfarPublishers", "AfarTracing",
+        "AfarServiceLifecycle", "AfarConfiguration",
     ].map { .library(name: $0, targets: [$0]) } + [.executable(name: "afar", targets: ["AfarCLI"])],
     traits: [
+        .trait(
+            name: "Configuration",
+            description: "AfarConfiguration: session settings from swift-configuration (adds swift-configuration)."),
         .trait(name: "DiskCache", description: "AfarDiskCache: a response cache in SQLite (adds GRDB)."),
         .trait(
             name: "HTTP2", description: "HTTP/2 in AfarHTTP (adds the system's libnghttp2). Enabled by default."),
@@ -24,6 +28,9 @@ let package = Package(
         .trait(
             name: "Publishers",
             description: "AfarPublishers: publishers of Combine or OpenCombine (adds OpenCombine)."),
+        .trait(
+            name: "ServiceLifecycle",
+            description: "AfarServiceLifecycle: sessions as services (adds swift-service-lifecycle)."),
         .trait(
             name: "Tool", description: "The command-line tool `afar` (adds ArgumentParser and GRDB).",
             enabledTraits: ["DiskCache"]),
@@ -39,6 +46,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.7.0"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
+        .package(url: "https://github.com/apple/swift-configuration", from: "1.0.0", traits: []),
         .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
         .package(url: "https://github.com/apple/swift-protobuf", from: "1.28.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
@@ -116,6 +125,7 @@ let libraries: [Target] = [
 
 let plugins: [Target] = [
     .plugin("AfarCSV", ["AfarCore", "AfarSerializers", .httpTypes]),
+    .plugin("AfarConfiguration", ["AfarCore", "AfarTransport", .configuration]),
     .plugin("AfarDiskCache", ["AfarStages", "CZlib", .httpTypes, .grdb]),
     .plugin(
         "AfarImage",
@@ -125,6 +135,7 @@ let plugins: [Target] = [
     .plugin("AfarNetworkActivity", ["AfarCore"]),
     .plugin("AfarProtobuf", ["AfarCore", .httpTypes, .swiftProtobuf]),
     .plugin("AfarPublishers", ["AfarCore", "AfarSerializers", "AfarTransport", .openCombine]),
+    .plugin("AfarServiceLifecycle", ["AfarCore", .serviceLifecycle("ServiceLifecycle")]),
     .plugin("AfarTracing", ["AfarCore", "AfarTransport", .httpTypes, .tracing("Tracing")]),
     .plugin("AfarYAML", ["AfarCore", "AfarSerializers", .yams]),
 ]
@@ -212,6 +223,13 @@ let tests: [Target] = [
             "AfarCore", "AfarSerializers", "AfarTesting", "AfarTestServer", .onLinux("AfarCurl"), .httpTypes,
             .tracing("InMemoryTracing"),
         ]),
+    .tests(
+        "AfarServiceLifecycle",
+        [
+            "AfarCore", "AfarSerializers", "AfarTestServer", .onLinux("AfarHTTP"), .swiftLog,
+            .serviceLifecycle("ServiceLifecycle"), .serviceLifecycle("ServiceLifecycleTestKit"),
+        ]),
+    .tests("AfarConfiguration", ["AfarCore", "AfarTransport", .configuration]),
     .tests("AfarNetworkActivity", ["AfarCore", "AfarSerializers", "AfarTesting"]),
     .tests("AfarDiskCache", ["Afar", "AfarTestServer", "DiskCacheProbe", "TestServers", .grdb, .httpTypes]),
     .tests(
@@ -239,10 +257,12 @@ let tests: [Target] = [
     .testTarget(
         name: "DocumentationTests",
         dependencies: [
-            "Afar", "AfarConformance", "AfarCore", "AfarDiskCache", "AfarHAR", "AfarImage", "AfarJSON", "AfarLogging",
-            "AfarMetrics", "AfarNetworkActivity", "AfarPublishers", "AfarTesting", "AfarTestServer", "AfarTracing",
-            "AfarXML", "AfarCSV", "AfarProtobuf", "AfarYAML", .swiftProtobuf, .openCombine, .httpTypes, .swiftLog,
-            .yams,
+            "Afar", "AfarConfiguration", "AfarConformance", "AfarCore", "AfarDiskCache", "AfarHAR", "AfarImage",
+            "AfarJSON",
+            "AfarLogging", "AfarMetrics", "AfarNetworkActivity", "AfarPublishers", "AfarServiceLifecycle",
+            "AfarTesting", "AfarTestServer", "AfarTracing", "AfarXML", "AfarCSV", "AfarProtobuf", "AfarYAML",
+            .configuration, .swiftProtobuf, .openCombine, .httpTypes, .serviceLifecycle("ServiceLifecycle"),
+            .swiftLog, .yams,
         ],
         exclude: ["Samples/Recordings"]),
     .testTarget(
@@ -313,6 +333,13 @@ extension Target.Dependency {
 
     static func metrics(_ product: String) -> Self {
         .product(name: product, package: "swift-metrics", trait: "Metrics")
+    }
+
+    static let configuration = product(
+        name: "Configuration", package: "swift-configuration", trait: "Configuration")
+
+    static func serviceLifecycle(_ product: String) -> Self {
+        .product(name: product, package: "swift-service-lifecycle", trait: "ServiceLifecycle")
     }
 
     static func tracing(_ product: String) -> Self {
