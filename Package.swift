@@ -102,7 +102,9 @@ let libraries: [Target] = [
     .library("AfarLogging", ["AfarCore", .swiftLog], packageAccess: false),
     .library("AfarReachability", [.onLinux("CNetlink")]),
     .library("AfarHAR", ["AfarCore", "AfarTransport", .httpTypes], packageAccess: false),
-    .library("AfarTesting", ["AfarHAR", "AfarCore", "AfarTransport", .httpTypes], packageAccess: false),
+    .library(
+        "AfarTesting", ["AfarHAR", "AfarCore", "AfarTransport", .onLinux("COpenSSL"), .httpTypes],
+        packageAccess: false),
     .library("AfarTestServer"),
     .library("AfarConformance", ["AfarTransport", "AfarTestServer", .httpTypes]),
     .library(

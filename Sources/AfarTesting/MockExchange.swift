@@ -22,13 +22,23 @@ final class MockExchange: PreparedExchange {
     let exchange: Exchange
     let suspension = Gate()
     let demand = Gate()
+    let delays: MockTransport.Delays
     let handler: MockTransport.Handler
+    /// Called with the message of each failed expectation of a WebSocket's script.
+    let reportMismatch: @Sendable (String) -> Void
     private let state = Guarded(State())
 
-    init(_ exchange: Exchange, handler: @escaping MockTransport.Handler) {
+    init(
+        _ exchange: Exchange, delays: MockTransport.Delays, handler: @escaping MockTransport.Handler,
+        reportingMismatches reportMismatch: @escaping @Sendable (String) -> Void
+    ) {
         self.exchange = exchange
+        self.delays = delays
         self.handler = handler
+        self.reportMismatch = reportMismatch
     }
+
+    var phase: TransportError.Phase { state.withLock { $0.phase } }
 
     var hasEnded: Bool { state.withLock { $0.outcome != nil } }
 
@@ -108,7 +118,6 @@ final class MockExchange: PreparedExchange {
     func fail(
         _ code: TransportError.Code, _ message: String, systemError: Int32? = nil, because cause: (any Error)? = nil
     ) {
-        let phase = state.withLock { $0.phase }
         end(
             .failure(
                 TransportError(
@@ -165,17 +174,13 @@ extension MockExchange {
             let request = MockRequest(exchange: exchange, body: try await body())
             enter(.awaitingResponse)
             let response = try await handler(request)
-            try await exchange.options.timeSource.sleep(for: response.delay)
-            if let code = response.failure, response.bytesBeforeFailure == nil {
+            try await delays.pause(for: response.delay, exchange)
+            if let code = response.failure, response.bytesBeforeFailure == nil || response.webSocket != nil {
                 return fail(code, response.failureMessage)
             }
-            try await deliver(response)
-        } catch let error as TransportError {
-            end(.failure(error))
-        } catch let error as URLError {
-            fail(TransportError.Code(error.code), "the mock's closure failed", because: error)
+            try await deliver(response, to: request)
         } catch {
-            fail(.unknown, "the mock's closure failed", because: error)
+            end(.failure(TransportError(ofMock: error, phase: phase, url: exchange.url)))
         }
     }
 
@@ -192,8 +197,10 @@ extension MockExchange {
         exchange.observer?.exchangeDidSend(bytes: Int64(count), expected: exchange.body.length)
     }
 
-    private func deliver(_ response: MockResponse) async throws {
+    private func deliver(_ response: MockResponse, to request: MockRequest) async throws {
         await suspension.pass()
+        var fields = response.fields
+        if response.webSocket != nil { try completeHandshake(of: request, &fields) }
         for informational in response.informationalResponses where !hasEnded {
             exchange.observer?.exchangeDidReceiveInformational(
                 ResponseHead(status: informational.status, fields: informational.fields, url: exchange.responseURL))
@@ -204,7 +211,6 @@ extension MockExchange {
                 "more than \(exchange.options.maximumInformationalResponses) informational responses arrived")
         }
         guard !hasEnded else { return }
-        var fields = response.fields
         let hasFraming = fields[.contentLength] != nil || fields[.transferEncoding] != nil
         if !hasFraming, response.status >= 200, response.status != 204, response.status != 304 {
             fields[.contentLength] = String(response.body.count)
@@ -223,6 +229,7 @@ extension MockExchange {
         case .refuse(let error): return fail(.cancelled, "the response's head was refused", because: error)
         }
         enter(.receiving)
+        if case .connection = exchange.delivery { return open(response.webSocket, for: request, head) }
         var body = exchange.request.method == .head ? Data() : response.body
         if response.failure != nil { body = body.prefix(max(0, response.bytesBeforeFailure ?? 0)) }
         open(MockSink(delivery))
@@ -247,7 +254,7 @@ extension MockExchange {
         var rest = body
         var total: Int64 = 0
         while !rest.isEmpty, !hasEnded {
-            if delay > .zero { try await exchange.options.timeSource.sleep(for: delay) }
+            try await delays.pause(for: delay, exchange)
             await suspension.pass()
             let chunk = rest.prefix(max(size, 1))
             rest = rest.dropFirst(chunk.count)
@@ -266,6 +273,37 @@ extension MockExchange {
                 await demand.pass()
             }
         }
+    }
+}
+
+// MARK: - WebSockets
+
+extension MockExchange {
+    /// Adds the fields with which a server accepts a WebSocket (RFC 6455, section 4.2.2).
+    private func completeHandshake(of request: MockRequest, _ fields: inout HTTPFields) throws {
+        func failure(_ message: String) -> TransportError {
+            TransportError(.invalidUse, phase: .awaitingResponse, url: exchange.url, message: message)
+        }
+        guard case .connection = exchange.delivery, let key = request.fields[.secWebSocketKey] else {
+            throw failure(
+                "the response to \(request.method.rawValue) \(exchange.url) accepts a WebSocket, but the request isn't for one"
+            )
+        }
+        guard fields[.secWebSocketAccept] == nil else { return }
+        guard let acceptance = WebSocketFrames.acceptance(of: key) else {
+            throw failure("the handshake of a WebSocket requires SHA-1, which OpenSSL doesn't provide here")
+        }
+        fields[.secWebSocketAccept] = acceptance
+    }
+
+    /// Returns a connection to the server of a WebSocket. If there is no server, returns the response without a body.
+    private func open(_ serve: MockWebSocket.Server?, for request: MockRequest, _ head: ResponseHead) {
+        guard let serve else { return end(.success(TransportResponse(head: head, body: .data(Data())))) }
+        let pipe = MockPipe()
+        let socket = MockWebSocket(request, delays: delays, over: pipe)
+        // The worker's task ends with the exchange, but the server must continue.
+        Task { [reportMismatch] in await socket.run(serve, reporting: reportMismatch) }
+        end(.success(TransportResponse(head: head, body: .connection(MockConnection(pipe, url: exchange.url)))))
     }
 }
 
@@ -326,7 +364,30 @@ enum MockSink {
     }
 }
 
+// MARK: - Errors
+
+extension TransportError {
+    /// Creates an error from an error that a closure of a mock has thrown.
+    init(ofMock error: any Error, phase: Phase, url: String) {
+        if let error = error as? TransportError {
+            self = error
+        } else {
+            self.init(
+                (error as? URLError).map { Code($0.code) } ?? .unknown, phase: phase, url: url,
+                message: "the mock's closure failed", underlying: error)
+        }
+    }
+}
+
 // MARK: - Waiting
+
+extension MockTransport.Delays {
+    /// Waits, unless delays are skipped.
+    func pause(for duration: Duration, _ exchange: Exchange) async throws {
+        guard self == .scripted, duration > .zero else { return }
+        try await exchange.options.timeSource.sleep(for: duration)
+    }
+}
 
 /// A gate. While the gate is closed, at most one task can wait for it to open.
 struct Gate: Sendable {

@@ -38,6 +38,8 @@ public struct MockResponse: Sendable {
     public var failure: TransportError.Code?
     /// The number of body bytes to deliver before the failure, or `nil` to fail before the head.
     public var bytesBeforeFailure: Int?
+    /// The server of a WebSocket, if the response accepts one.
+    var webSocket: MockWebSocket.Server?
     /// The message of the failure.
     var failureMessage = "the mock is configured to fail"
 

@@ -18,36 +18,55 @@ public import HTTPTypes
 /// and total timeout. It notifies the observer and supports suspension. Cancellation ends an exchange promptly, even while the
 /// closure is running. If the closure throws a `TransportError`, the exchange fails with that error. If it throws a different
 /// error, the exchange fails with a `TransportError` whose underlying error is the thrown error.
+///
+/// To accept a WebSocket, return `MockResponse.webSocket`, with a script or a closure. Raw connections aren't supported.
 public final class MockTransport: CallbackTransport {
     /// A closure that returns the response to a request.
     public typealias Handler = @Sendable (MockRequest) async throws -> MockResponse
 
+    /// The delays that a mock performs.
+    public enum Delays: Sendable {
+        /// All delays of responses, chunks and WebSocket scripts.
+        case scripted
+        /// None. Responses arrive immediately, and timeouts still apply.
+        case none
+    }
+
+    private enum Answers {
+        case closure(Handler)
+        case stubs(StubList)
+    }
+
     /// The capabilities that the mock declares. Exchanges that require other capabilities fail.
     public let capabilities: TransportCapabilities
-    private let handler: Handler
-    private let received = Guarded<[(request: MockRequest, isAnswered: Bool)]>([])
-    /// The stubs of the mock, if it was created with stubs.
-    let stubs: StubList?
+    let delays: Delays
+    private let answers: Answers
+    private let received = Guarded<[(request: MockRequest, problem: String?)]>([])
+    private let mismatches = Guarded<[String]>([])
 
     /// Creates a mock that responds with a closure.
     ///
     /// - Parameters:
-    ///   - capabilities: The capabilities that the mock declares. The default includes everything.
+    ///   - capabilities: The capabilities that the mock declares. The default includes everything except raw connections.
+    ///   - delays: The delays to perform. The default is all.
     ///   - handler: The closure to call for each exchange after its request body is complete. Calls can run
     ///     concurrently.
-    public convenience init(capabilities: TransportCapabilities = .mock, _ handler: @escaping Handler) {
-        self.init(capabilities: capabilities, stubs: nil, handler)
+    public convenience init(
+        capabilities: TransportCapabilities = .mock, delays: Delays = .scripted, _ handler: @escaping Handler
+    ) {
+        self.init(capabilities, delays, .closure(handler))
     }
 
-    convenience init(capabilities: TransportCapabilities = .mock, stubs: StubList) {
-        self.init(capabilities: capabilities, stubs: stubs, stubs.throwUnmatched)
+    convenience init(capabilities: TransportCapabilities = .mock, delays: Delays, stubs: StubList) {
+        self.init(capabilities, delays, .stubs(stubs))
     }
 
-    private init(capabilities: TransportCapabilities, stubs: StubList?, _ handler: @escaping Handler) {
-        self.capabilities = capabilities
-        self.stubs = stubs
-        self.handler = handler
+    private init(_ capabilities: TransportCapabilities, _ delays: Delays, _ answers: Answers) {
+        (self.capabilities, self.delays, self.answers) = (capabilities, delays, answers)
     }
+
+    /// The stubs of the mock, if it was created with stubs.
+    var stubs: StubList? { if case .stubs(let stubs) = answers { stubs } else { nil } }
 
     /// The requests received so far, in the order in which their bodies were completed.
     public var requests: [MockRequest] { received.withLock { $0.map(\.request) } }
@@ -55,29 +74,56 @@ public final class MockTransport: CallbackTransport {
     /// Returns the received requests that match the given method and pattern, as in a ``Stub``.
     public func requests(_ method: HTTPRequest.Method?, _ pattern: String) -> [MockRequest] {
         let stub = Stub(method, pattern, .status(200))
-        return requests.filter { stub.match($0) != nil }
+        return requests.filter { (try? stub.match($0)) != nil }
     }
 
     /// The received requests that matched no stub. The array is always empty for a mock with a closure.
-    public var unmatchedRequests: [MockRequest] { received.withLock { $0.filter { !$0.isAnswered }.map(\.request) } }
+    public var unmatchedRequests: [MockRequest] {
+        received.withLock { $0.filter { $0.problem != nil }.map(\.request) }
+    }
+
+    /// For each request that matched no stub, the message of its error.
+    var unmatchedMessages: [String] { received.withLock { $0.compactMap(\.problem) } }
+
+    /// Descriptions of what scripts of WebSockets expected and received instead, in order. If the array isn't empty, the trait
+    /// ``Testing/Trait/stubs(_:delays:allowsUnused:allowsUnmatched:)`` fails the test.
+    public var failedExpectations: [String] { mismatches.withLock { $0 } }
 
     /// Prepares an exchange for a hop.
     public func prepare(_ hop: Hop) throws -> any PreparedExchange {
         let exchange = hop.exchangeToSend
         try capabilities.check(exchange)
-        return MockExchange(exchange) { [received, stubs, handler] request in
-            let match = stubs?.match(request)
-            let request = match?.request ?? request
-            received.withLock { $0.append((request, isAnswered: stubs == nil || match != nil)) }
-            return try await (match?.handler ?? handler)(request)
+        if case .connection = exchange.delivery, exchange.request.method == .connect {
+            throw TransportError(
+                .unsupportedByTransport, phase: .queued, url: exchange.url,
+                message: "the mock transport supports WebSockets, but not raw connections")
+        }
+        return MockExchange(exchange, delays: delays) { [answers, received] request in
+            switch answers {
+            case .closure(let handler):
+                received.withLock { $0.append((request, problem: nil)) }
+                return try await handler(request)
+            case .stubs(let stubs):
+                let match: (request: MockRequest, handler: Handler)
+                do throws(TransportError) { match = try stubs.match(request) } catch {
+                    received.withLock { $0.append((request, problem: error.message)) }
+                    throw error
+                }
+                received.withLock { $0.append((match.request, problem: nil)) }
+                return try await match.handler(match.request)
+            }
+        } reportingMismatches: { [mismatches] message in
+            mismatches.withLock { $0.append(message) }
         }
     }
 }
 
 extension TransportCapabilities {
-    /// All capabilities, with the name "mock".
+    /// All capabilities, with the name "mock". Among connections, only WebSockets are supported.
     public static var mock: TransportCapabilities {
-        .withoutNetwork(name: "mock")
+        var capabilities = withoutNetwork(name: "mock")
+        capabilities.features.insert(.connections)
+        return capabilities
     }
 }
 

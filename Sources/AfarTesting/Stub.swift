@@ -17,7 +17,7 @@ public struct Stub: Sendable {
     /// The pattern of the URL: a path or a complete URL.
     ///
     /// `{name}` matches one path segment, and a trailing `*` matches any remaining path. A pattern without a query
-    /// matches any query. Query parameters match in any order.
+    /// matches any query. Query parameters match in any order. The schemes `ws` and `wss` mean `http` and `https`.
     public let pattern: String
     private let url: URLPattern
     private var conditions: [Condition] = []
@@ -82,7 +82,7 @@ public struct Stub: Sendable {
 
     /// Returns a copy of the stub that also requires this header field.
     public func withHeader(_ name: String, _ value: String) -> Stub {
-        when("with \(name): \(value)") { $0[name] == value }
+        when("with \(name): \(Redaction.standard.value(value, of: name))") { $0[name] == value }
     }
 
     /// Returns a copy of the stub that also requires a condition.
@@ -97,12 +97,18 @@ public struct Stub: Sendable {
         return stub
     }
 
-    /// Returns the values of the pattern's placeholders if the stub matches the request; otherwise `nil`.
-    func match(_ request: MockRequest) -> [String: String]? {
-        guard method == nil || method == request.method, let parameters = url.match(request.url) else { return nil }
+    /// Returns the values of the pattern's placeholders.
+    ///
+    /// - Throws: The reason, if the stub doesn't match the request.
+    func match(_ request: MockRequest) throws(StubMismatch) -> [String: String] {
         var request = request
-        request.parameters = parameters
-        return conditions.allSatisfy { $0.isMet(request) } ? parameters : nil
+        request.parameters = try url.match(request.url)
+        guard method == nil || method == request.method else { throw .method }
+        guard url.matchesQuery(of: request.url) else { throw .query }
+        for (index, condition) in conditions.enumerated() where !condition.isMet(request) {
+            throw .condition(condition.description, after: index)
+        }
+        return request.parameters
     }
 
     /// Returns the response to a request. `number` is the number of earlier requests that the stub has matched.
@@ -131,6 +137,12 @@ private struct URLPattern: Sendable {
                 of: #/(?:([A-Za-z][A-Za-z0-9+.\-]*):)?(?:\/\/([^\/?#]*))?([^?#]*)(?:\?([^#]*))?/#)
             (scheme, authority, path, query) = (match?.1, match?.2, match?.3 ?? "", match?.4)
         }
+
+        /// The scheme in lowercase. The schemes of WebSockets are those of their handshakes (RFC 6455, section 3).
+        var httpScheme: String? {
+            let scheme = scheme?.lowercased()
+            return scheme == "ws" ? "http" : scheme == "wss" ? "https" : scheme
+        }
     }
 
     private let url: Reference
@@ -141,27 +153,30 @@ private struct URLPattern: Sendable {
         segments = Self.segments(of: url)
     }
 
-    /// Returns the values of the placeholders if the URL matches; otherwise `nil`.
-    func match(_ text: String) -> [String: String]? {
+    /// Returns the values of the placeholders. The query isn't compared.
+    func match(_ text: String) throws(StubMismatch) -> [String: String] {
         let other = Reference(text)
-        guard url.scheme == nil || url.scheme?.lowercased() == other.scheme?.lowercased(),
-            url.authority == nil || url.authority?.lowercased() == other.authority?.lowercased(),
-            url.query == nil || Self.parameters(of: url) == Self.parameters(of: other)
-        else { return nil }
+        guard url.scheme == nil || url.httpScheme == other.httpScheme,
+            url.authority == nil || url.authority?.lowercased() == other.authority?.lowercased()
+        else { throw .host }
         let path = Self.segments(of: other)
         let isOpen = segments.last == "*"
         let fixed = isOpen ? segments.dropLast() : segments[...]
-        guard isOpen ? path.count >= fixed.count : path.count == fixed.count else { return nil }
+        guard isOpen ? path.count >= fixed.count : path.count == fixed.count else { throw .path }
         var parameters: [String: String] = [:]
         for (own, segment) in zip(fixed, path) {
             if own.hasPrefix("{"), own.hasSuffix("}") {
-                guard !segment.isEmpty else { return nil }
+                guard !segment.isEmpty else { throw .path }
                 parameters[String(own.dropFirst().dropLast())] = Self.decoded(segment)
             } else if Self.decoded(own) != Self.decoded(segment) {
-                return nil
+                throw .path
             }
         }
         return parameters
+    }
+
+    func matchesQuery(of text: String) -> Bool {
+        url.query == nil || Self.parameters(of: url) == Self.parameters(of: Reference(text))
     }
 
     static func queryItems(of query: some StringProtocol) -> [URLQueryItem] {
@@ -232,10 +247,13 @@ extension MockTransport {
     /// ``TransportError/Code-swift.struct/invalidUse``, and the error lists the request and the stubs.
     ///
     /// - Parameters:
-    ///   - capabilities: The capabilities that the mock declares. The default includes everything.
+    ///   - capabilities: The capabilities that the mock declares. The default includes everything except raw connections.
+    ///   - delays: The delays to perform. The default is all.
     ///   - stubs: The stubs. If the array is empty, every request fails.
-    public convenience init(capabilities: TransportCapabilities = .mock, stubs: [Stub]) {
-        self.init(capabilities: capabilities, stubs: StubList(stubs))
+    public convenience init(
+        capabilities: TransportCapabilities = .mock, delays: Delays = .scripted, stubs: [Stub]
+    ) {
+        self.init(capabilities: capabilities, delays: delays, stubs: StubList(stubs))
     }
 
     /// The stubs that haven't matched any request yet. The array is always empty for a mock with a closure.
@@ -256,29 +274,34 @@ final class StubList: Sendable {
 
     var unused: [Stub] { zip(stubs, uses.withLock { $0 }).filter { $0.1 == 0 }.map(\.0) }
 
-    /// Returns the stub's handler and the request with the values of the stub's placeholders. Returns `nil` if no stub
-    /// matches.
-    func match(_ request: MockRequest) -> (request: MockRequest, handler: MockTransport.Handler)? {
+    /// Returns the first matching stub's handler, and the request with the values of the stub's placeholders.
+    ///
+    /// - Throws: An error that describes the request and all stubs, if none matches.
+    func match(
+        _ request: MockRequest
+    ) throws(TransportError) -> (request: MockRequest, handler: MockTransport.Handler) {
+        var mismatches: [(stub: Stub, mismatch: StubMismatch)] = []
+        guard let match = match(request, &mismatches) else {
+            throw TransportError(request, matchesNoneOf: mismatches)
+        }
+        return match
+    }
+
+    private func match(
+        _ request: MockRequest, _ mismatches: inout [(stub: Stub, mismatch: StubMismatch)]
+    ) -> (request: MockRequest, handler: MockTransport.Handler)? {
         for (index, stub) in stubs.enumerated() {
-            guard let parameters = stub.match(request) else { continue }
+            var request = request
+            do throws(StubMismatch) { request.parameters = try stub.match(request) } catch {
+                mismatches.append((stub, error))
+                continue
+            }
             let number = uses.withLock { uses in
                 defer { uses[index] += 1 }
                 return uses[index]
             }
-            var request = request
-            request.parameters = parameters
             return (request, { try await stub.response(to: $0, number: number) })
         }
-        return fallback?.match(request)
+        return fallback?.match(request, &mismatches)
     }
-
-    /// Throws the error for a request that matches no stub.
-    func throwUnmatched(_ request: MockRequest) throws -> MockResponse {
-        let available = descriptions.isEmpty ? "no stubs" : descriptions.joined(separator: ", ")
-        throw TransportError(
-            .invalidUse, phase: .queued, url: request.url,
-            message: "no stub matches \(request.method.rawValue) \(request.url). The mock has: \(available)")
-    }
-
-    private var descriptions: [String] { stubs.map(\.description) + (fallback?.descriptions ?? []) }
 }

@@ -5,31 +5,32 @@ import HTTPTypes
 public import Testing
 
 /// A test trait that responds to all requests of a test with stubs. See
-/// ``Testing/Trait/stubs(_:allowsUnused:allowsUnmatched:)``.
+/// ``Testing/Trait/stubs(_:delays:allowsUnused:allowsUnmatched:)``.
 public struct StubTrait: TestTrait, SuiteTrait, TestScoping {
     let stubs: [Stub]
+    let delays: MockTransport.Delays
     let allowsUnused: Bool
     let allowsUnmatched: Bool
 
     /// The value is `true`, so each test of a suite has separate stubs.
     public var isRecursive: Bool { true }
 
-    /// Runs a test with its stubs and reports unused stubs and unmatched requests.
+    /// Runs a test with its stubs. Reports unused stubs, unmatched requests, and failed expectations of WebSocket scripts.
     public func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
-        let mock = MockTransport(stubs: StubList(stubs, before: MockTransport.current?.stubs))
+        let outer = MockTransport.current
+        let mock = MockTransport(
+            delays: outer?.delays == MockTransport.Delays.none ? .none : delays,
+            stubs: StubList(stubs, before: outer?.stubs))
         try await MockTransport.$current.withValue(mock) {
             try await Session.withTransport(mock, operation: function)
         }
-        func report(_ words: String, _ descriptions: [String]) {
-            guard !descriptions.isEmpty else { return }
-            Issue.record("\(words): \(descriptions.joined(separator: ", "))", sourceLocation: test.sourceLocation)
-        }
-        if !allowsUnused { report("no request matched", mock.unusedStubs.map(\.description)) }
-        if !allowsUnmatched {
-            report("no stub matches", mock.unmatchedRequests.map { "\($0.method.rawValue) \($0.url)" })
-        }
+        func report(_ message: String) { Issue.record("\(message)", sourceLocation: test.sourceLocation) }
+        let unused = mock.unusedStubs.map(\.safeDescription)
+        if !allowsUnused, !unused.isEmpty { report("no request matched: \(unused.joined(separator: ", "))") }
+        if !allowsUnmatched { mock.unmatchedMessages.forEach(report) }
+        mock.failedExpectations.forEach(report)
     }
 }
 
@@ -37,7 +38,7 @@ extension Trait where Self == StubTrait {
     /// Responds to all requests that the test makes, in any session, with stubs.
     ///
     /// A request without a matching stub fails with an error that lists the request and the stubs. The test then fails
-    /// too. The test also fails if a stub matches no request.
+    /// too. The test also fails if a stub matches no request, or if the script of a WebSocket receives something unexpected.
     ///
     /// ```swift
     /// @Test(.stubs(Stub(.get, "/users/{id}", .json(["name": "Ada"]))))
@@ -52,18 +53,20 @@ extension Trait where Self == StubTrait {
     ///
     /// - Parameters:
     ///   - stubs: The stubs.
+    ///   - delays: The delays to perform. The default is all, unless the suite's trait skips delays.
     ///   - allowsUnused: A Boolean value that indicates whether unused stubs are allowed. The default is `false`.
     ///   - allowsUnmatched: A Boolean value that indicates whether requests without a matching stub are allowed. The default is
     ///     `false`.
     public static func stubs(
-        _ stubs: Stub..., allowsUnused: Bool = false, allowsUnmatched: Bool = false
+        _ stubs: Stub..., delays: MockTransport.Delays = .scripted, allowsUnused: Bool = false,
+        allowsUnmatched: Bool = false
     ) -> StubTrait {
-        StubTrait(stubs: stubs, allowsUnused: allowsUnused, allowsUnmatched: allowsUnmatched)
+        StubTrait(stubs: stubs, delays: delays, allowsUnused: allowsUnused, allowsUnmatched: allowsUnmatched)
     }
 }
 
 extension MockTransport {
-    /// The mock of the current test, if the test has the trait ``Testing/Trait/stubs(_:allowsUnused:allowsUnmatched:)``.
+    /// The mock of the current test, if the test has the trait ``Testing/Trait/stubs(_:delays:allowsUnused:allowsUnmatched:)``.
     @TaskLocal public static var current: MockTransport?
 }
 

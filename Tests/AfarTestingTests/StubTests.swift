@@ -62,7 +62,7 @@ import Testing
                 _ = await live.request("http://mock.test/none").serializingData().response
             }
         } matching: {
-            "\($0)".contains("no stub matches: GET http://mock.test/none")
+            "\($0)".contains("no stub matches GET http://mock.test/none, with")
         }
     }
 
@@ -94,8 +94,9 @@ import Testing
         let mock = MockTransport(stubs: [Stub(.post, "/orders", .status(201)), Stub(nil, "/any", .status(204))])
         let error = try #require(await failure { _ = try await mock.send(.to("/orders")) })
         #expect(error.code == .invalidUse)
-        #expect(error.message.contains("GET http://mock.test/orders"))
-        #expect(error.message.contains("POST /orders, any method /any"))
+        #expect(
+            error.message == "no stub matches GET http://mock.test/orders. "
+                + "The mock has: POST /orders (another method), any method /any (another path)")
         #expect(try await mock.send(.to("/any") { $0.request.method = .delete }).head.status == 204)
         #expect(mock.unusedStubs.map(\.description) == ["POST /orders"])
         let empty = await failure { _ = try await MockTransport(stubs: []).send(.to("/")) }
@@ -125,8 +126,65 @@ import Testing
         #expect(try await answer(Data([0, 255])) == "bytes")
         #expect(try await answer(Data("x".utf8), role: "admin") == "header")
         let error = await failure { _ = try await answer(Data("x".utf8)) }
-        #expect(error?.message.contains(#"POST / with the body {"a":1,"b":2}"#) == true)
-        #expect(error?.message.contains("POST / as an administrator") == true)
+        #expect(
+            error?.message.contains(#"POST / with the body {"a":1,"b":2} (not with the body {"a":1,"b":2})"#) == true)
+        #expect(error?.message.contains("POST / as an administrator (not as an administrator)") == true)
+    }
+
+    @Test func anUnmatchedRequestIsDescribedWithoutSecrets() async throws {
+        let mock = MockTransport(stubs: [
+            Stub(.post, "http://other.test/login?token=t0p", .status(200)), Stub(nil, "/logout", .status(200)),
+            Stub(.post, "/login?page=1", .status(200)),
+            Stub(.post, "/login", .status(200)).withQuery(["page": "2"]).withHeader("X-Api-Key", "t0p"),
+            Stub(.get, "/login", .status(200)),
+        ])
+        let error = await failure {
+            _ = try await mock.send(
+                .to("/login?page=2&access_token=t0p") {
+                    $0.request.method = .post
+                    $0.request.headerFields[.authorization] = "Bearer t0p"
+                    $0.request.headerFields[.accept] = "*/*"
+                    $0.body = .data(Data("see https://ada:t0p@mock.test/\n\u{1B}[2J".utf8))
+                })
+        }
+        #expect(
+            error?.message == """
+                no stub matches POST http://mock.test/login?page=2&access_token=***, with the fields Authorization, Accept, \
+                with the body see https://***@mock.test/ \\u001B[2J. The mock has: \
+                POST /login with ?page=2 with X-Api-Key: *** (not with X-Api-Key: ***), \
+                POST /login?page=1 (another query), GET /login (another method), any method /logout (another path), \
+                POST http://other.test/login?token=*** (another scheme or host)
+                """)
+        #expect(mock.unmatchedRequests.count == 1)
+    }
+
+    @Test(
+        arguments: [
+            (Data(repeating: 0x61, count: 1024), String(repeating: "a", count: 1024)),
+            (Data(repeating: 0x61, count: 1025), String(repeating: "a", count: 1024) + "… (1025 bytes)"),
+            // The limit divides the last character.
+            (
+                Data(("a" + String(repeating: "é", count: 600)).utf8),
+                "a" + String(repeating: "é", count: 511) + "… (1201 bytes)"
+            ),
+        ])
+    func aLongBodyIsCutOff(body: Data, text: String) async {
+        let error = await failure { _ = try await MockTransport(stubs: []).send(.to("/") { $0.body = .data(body) }) }
+        #expect(
+            error?.message == "no stub matches GET http://mock.test/, with the body \(text). The mock has: no stubs")
+    }
+
+    @Test(arguments: [Data([0, 1]), Data([0xFF, 0xFE, 0x80]), Data([0x61, 0xC3])])
+    func aBinaryBodyIsDescribedByItsSize(body: Data) async {
+        let error = await failure { _ = try await MockTransport(stubs: []).send(.to("/") { $0.body = .data(body) }) }
+        #expect(error?.message.contains("with a body of \(body.count) bytes. The mock") == true)
+    }
+
+    @Test func onlyTheClosestStubsAreListed() async {
+        let stubs = (0..<20).map { Stub(.get, "/\($0)", .status(200)) } + [Stub(.post, "/a", .status(200))]
+        let error = await failure { _ = try await MockTransport(stubs: stubs).send(.to("/a")) }
+        #expect(error?.message.contains("POST /a (another method), GET /0 (another path), GET /1") == true)
+        #expect(error?.message.hasSuffix("GET /8 (another path), and 11 others") == true)
     }
 
     @Test func closuresReceiveThePathParameters() async throws {

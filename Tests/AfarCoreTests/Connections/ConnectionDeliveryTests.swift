@@ -56,7 +56,8 @@ import Testing
     }
 
     @Test func aTransportWithoutConnectionsIsRejectedBeforeSending() async throws {
-        let session = session(MockTransport { _ in .status(200) })
+        let capabilities = TransportCapabilities.withoutNetwork(name: "own")
+        let session = session(MockTransport(capabilities: capabilities) { _ in .status(200) })
         let error = await #expect(throws: AFError.self) {
             _ = try await session.stream(withHostName: "example.com", port: 7).readData(ofMinLength: 1, maxLength: 1)
         }
