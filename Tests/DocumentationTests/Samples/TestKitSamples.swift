@@ -7,6 +7,10 @@ import Foundation
 import HTTPTypes
 import Testing
 
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
 /// An app's code, which uses `AF`.
 enum API {
     struct Order: Codable, Sendable, Equatable {
@@ -24,6 +28,14 @@ enum API {
         try await AF.request(
             "https://api.example.com/orders", method: .post, parameters: order, encoder: JSONParameterEncoder.default
         ).validate().serializingString().value
+    }
+
+    static func replies(to greeting: String) async throws -> [String] {
+        let socket = AF.webSocketRequest(to: "wss://example.com/chat").webSocketTask()
+        try await socket.send(.string(greeting))
+        var replies: [String] = []
+        for try await case .string(let reply) in socket.messages { replies.append(reply) }
+        return replies
     }
 }
 
@@ -58,6 +70,32 @@ enum API {
         await clock.waitForSleepers()
         clock.advance(by: .seconds(3_600))
         #expect(try await text == "hello")
+    }
+
+    @Test(
+        .stubs(
+            Stub(
+                .get, "wss://example.com/chat",
+                .webSocket(
+                    .expect(.string("hello")), .delay(.seconds(60)), .send(.string("welcome")), .close(.goingAway))),
+            delays: .none))
+    func theChatWelcomesUsers() async throws {
+        #expect(try await API.replies(to: "hello") == ["welcome"])
+    }
+
+    @Test func aServerForWebSockets() async throws {
+        let echo = Stub(
+            .get, "/echo",
+            .webSocket { socket in
+                while let message = try await socket.receive() { try await socket.send(message) }
+            })
+        let session = Session(transport: MockTransport(stubs: [echo]))
+        let socket = session.webSocketRequest(to: "wss://example.com/echo").webSocketTask()
+        try await socket.send(.string("hello"))
+        for try await message in socket.messages {
+            if case .string(let text) = message { #expect(text == "hello") }
+            socket.close(sending: .normalClosure)
+        }
     }
 
     @Test func aMockForAllSessions() async throws {
