@@ -10,7 +10,7 @@ let package = Package(
         "AfarCompression", "AfarCurl", "AfarHTTP", "AfarXML", "AfarURLSession", "AfarLogging", "AfarReachability",
         "AfarHAR", "AfarTesting", "AfarConformance", "AfarTestServer", "AfarDiskCache", "AfarJSON", "AfarYAML",
         "AfarImage", "AfarCSV", "AfarProtobuf", "AfarNetworkActivity", "AfarMetrics", "AfarPublishers", "AfarTracing",
-        "AfarServiceLifecycle", "AfarConfiguration",
+        "AfarServiceLifecycle", "AfarConfiguration", "AfarEgress",
     ].map { .library(name: $0, targets: [$0]) } + [.executable(name: "afar", targets: ["AfarCLI"])],
     traits: [
         .trait(
@@ -129,6 +129,7 @@ let plugins: [Target] = [
     .plugin("AfarCSV", ["AfarCore", "AfarSerializers", .httpTypes]),
     .plugin("AfarConfiguration", ["AfarCore", "AfarTransport", .configuration]),
     .plugin("AfarDiskCache", ["AfarStages", "CZlib", .httpTypes, .grdb]),
+    .plugin("AfarEgress", ["AfarTransport"]),
     .plugin(
         "AfarImage",
         ["AfarCore", "AfarTransport", "CPixman", "CSpng", "CTurboJPEG", "CWebP", .httpTypes]),
@@ -162,6 +163,7 @@ let programs: [Target] = [
     .program("AutobahnProbe", ["Afar"], path: "Tests/Autobahn", exclude: ["run", "requirements.txt"]),
     .program("CookieProbe", ["AfarStages"]),
     .program("DiskCacheProbe", ["AfarDiskCache", .httpTypes]),
+    .program("EgressProbe", ["Afar", "AfarEgress"]),
     .program("FaultProbe", ["Afar", "AfarCore", .onLinux("AfarHTTP"), "AfarTestServer"]),
     .program("ReachabilityProbe", ["AfarReachability"]),
     .program("SessionProbe", ["Afar"]),
@@ -211,6 +213,10 @@ let tests: [Target] = [
         exclude: ["fixtures.py", "references.py"]),
     .tests("AfarJSON", ["AfarCore", "AfarSerializers", "AfarTesting", "AfarTransport", .httpTypes]),
     .tests("AfarCSV", ["AfarCore", "AfarSerializers", "AfarTesting", .httpTypes]),
+    .tests(
+        "AfarEgress",
+        ["Afar", "AfarTestServer", "AfarTesting", "AfarTransport", "EgressProbe", "TestServers", .httpTypes],
+        exclude: ["rebinding-servers.py"]),
     .tests("AfarProtobuf", ["AfarCore", "AfarTesting", .httpTypes, .swiftProtobuf]),
     .tests(
         "AfarMetrics",
@@ -259,9 +265,8 @@ let tests: [Target] = [
     .testTarget(
         name: "DocumentationTests",
         dependencies: [
-            "Afar", "AfarConfiguration", "AfarConformance", "AfarCore", "AfarDiskCache", "AfarHAR", "AfarImage",
-            "AfarJSON",
-            "AfarLogging", "AfarMetrics", "AfarNetworkActivity", "AfarPublishers", "AfarServiceLifecycle",
+            "Afar", "AfarConfiguration", "AfarConformance", "AfarCore", "AfarDiskCache", "AfarEgress", "AfarHAR", "AfarImage",
+            "AfarJSON", "AfarLogging", "AfarMetrics", "AfarNetworkActivity", "AfarPublishers", "AfarServiceLifecycle",
             "AfarTesting", "AfarTestServer", "AfarTracing", "AfarXML", "AfarCSV", "AfarProtobuf", "AfarYAML",
             .configuration, .swiftProtobuf, .openCombine, .httpTypes, .serviceLifecycle("ServiceLifecycle"),
             .swiftLog, .yams,

@@ -183,12 +183,29 @@ extension ConformanceCase {
             _ = try await trial.failure(exchange, .connectionLost, .malformedResponse)
             try await expectEqual(trial.send(trial.exchange("/bytes/10")).data.count, 10)
         },
+        ConformanceCase(
+            .failures, "a connection that the policy refuses is not opened, and no other one is used",
+            needs: .connectionPolicy, needsSockets: true
+        ) { trial in
+            let answer = RawServer.Step.respond("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+            let (exchange, server) = try await trial.exchange(with: [.loop([answer])])
+            var (refused, allowed) = (exchange, exchange)
+            (refused.options.connectionPolicy, allowed.options.connectionPolicy) = (OnePort(0), OnePort(exchange.port))
+            for exchange in [exchange, allowed, allowed, exchange] {
+                try await expectEqual(trial.send(exchange).data, Data("ok".utf8))
+            }
+            let error = try await trial.failure(refused, .refusedByPolicy)
+            try expect(error.message.contains("the port is not allowed"), "the reason in: \(error.message)")
+            try expect(error.message.contains("127.0.0.1"), "the address in: \(error.message)")
+            try expectEqual(server.connectionCount, 2)
+        },
         ConformanceCase(.failures, "an unsupported feature is refused before a byte is sent") { trial in
             let all: [(TransportCapabilities.Features, @Sendable (inout Exchange) -> Void)] = [
                 (.http2, { $0.options.httpVersion = .http2 }),
                 (.minimumTLSVersion, { $0.options.minimumTLSVersion = .v13 }),
                 (.duplex, { $0.body = .stream(.chunks(of: Data(), length: nil)) { $0.isDuplex = true } }),
                 (.requestTrailers, { $0.body = .stream(.chunks(of: Data(), length: nil)) { $0.trailers = { [:] } } }),
+                (.connectionPolicy, { $0.options.connectionPolicy = OnePort(nil) }),
             ]
             for (feature, demand) in all where !trial.transport.capabilities.features.contains(feature) {
                 let error = try await trial.failure(trial.exchange("/echo") { demand(&$0) }, .unsupportedByTransport)
@@ -198,6 +215,17 @@ extension ConformanceCase {
             }
         },
     ]
+}
+
+/// A policy that allows connections to one port, or to any port.
+private final class OnePort: ConnectionPolicy {
+    private let port: Int?
+
+    init(_ port: Int?) { self.port = port }
+
+    func decide(on candidate: ConnectionCandidate) -> ConnectionDecision {
+        port == nil || candidate.address?.port == port ? .allow : .refuse(reason: "the port is not allowed")
+    }
 }
 
 extension ConformanceTrial {

@@ -11,6 +11,10 @@
 static inline int afar_socket_cloexec(const struct curl_sockaddr *address) {
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
+// The address can be longer than its type.
+static inline const void *afar_socket_address(const struct curl_sockaddr *address) {
+    return &address->addr;
+}
 #endif
 
 typedef int (*afar_prereq_function)(void *, char *, char *, int, int);

@@ -107,9 +107,11 @@ open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
         completion(.retryWithDelay(delay))
     }
 
-    /// Returns whether this failure can be retried, regardless of the number of retries so far.
+    /// Returns whether this failure can be retried, regardless of the number of retries so far. A request that was refused by its
+    /// ``ConnectionPolicy`` can't be retried.
     open func shouldRetry(request: Request, dueTo error: any Error) -> Bool {
         guard let method = request.request?.method, retryableHTTPMethods.contains(method) else { return false }
+        guard error.asAFError?.transportError?.code != .refusedByPolicy else { return false }
         if hasRetryableStatus(request) { return true }
         let cause = error as? URLError ?? error.asAFError?.underlyingError as? URLError
         return cause.map { retryableURLErrorCodes.contains($0.code) } ?? false

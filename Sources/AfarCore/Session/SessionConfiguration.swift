@@ -213,6 +213,12 @@ public struct SessionConfiguration: Sendable {
     /// setting that the transport doesn't support, each request fails.
     public var network: NetworkSettings?
 
+    /// Decides to which addresses requests can connect. See ``ExchangeOptions/connectionPolicy``.
+    public var connectionPolicy: (any ConnectionPolicy)? {
+        get { exchangeOptions.connectionPolicy }
+        set { exchangeOptions.connectionPolicy = newValue }
+    }
+
     /// The subclasses of `URLProtocol` that can handle requests. See ``ExchangeOptions/protocolClasses``.
     public var protocolClasses: [AnyClass]? {
         get { exchangeOptions.protocolClasses }

@@ -238,7 +238,8 @@ final class CurlLoop: TransportLoop, @unchecked Sendable {
             && (transfer.exchange.options.httpVersion == .http2 || transfer.authentication != nil)
             && hostVersions[transfer.limitedHost] != .http1
         return pools.pool(
-            for: transfer.exchange.options.security, over: plan.route?.identity, isSeparateHTTP1: isSeparate)
+            for: transfer.exchange.options.security, over: plan.route?.identity, under: plan.policy,
+            isSeparateHTTP1: isSeparate)
     }
 
     /// Adds a transfer to libcurl with a new handle. Called for a new transfer, after a wait for a lookup, and to start over on a

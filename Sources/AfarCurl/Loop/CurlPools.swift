@@ -9,6 +9,8 @@ struct CurlPools {
         var security: ObjectIdentifier?
         /// The network settings, and the credential that a proxy has received.
         var route: ConnectionRoute.Identity?
+        /// Decides to which addresses to connect. The pool retains it, so another policy can't have the same identity.
+        var policy: ConnectionGuard?
         /// Whether the connections use HTTP/1.1 although the host may support HTTP/2.
         var isSeparateHTTP1 = false
     }
@@ -40,10 +42,12 @@ struct CurlPools {
 
     /// Returns the pool for a request; nil if there is no memory left.
     mutating func pool(
-        for security: ConnectionSecurity?, over route: ConnectionRoute.Identity? = nil, isSeparateHTTP1: Bool = false
+        for security: ConnectionSecurity?, over route: ConnectionRoute.Identity? = nil,
+        under policy: ConnectionGuard? = nil, isSeparateHTTP1: Bool = false
     ) -> CurlPool? {
         let purpose = Purpose(
-            security: security.map { ObjectIdentifier($0) }, route: route, isSeparateHTTP1: isSeparateHTTP1)
+            security: security.map { ObjectIdentifier($0) }, route: route, policy: policy,
+            isSeparateHTTP1: isSeparateHTTP1)
         if let pool = current[purpose] { return pool }
         let number = numbered.firstIndex { $0 == nil } ?? numbered.count
         let pool = CurlPool(

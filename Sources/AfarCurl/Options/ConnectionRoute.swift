@@ -20,6 +20,8 @@ struct ConnectionRoute {
     let identity: Identity?
     private let settings: NetworkSettings
     let proxy: Proxy?
+    /// The host and port to connect to, directly or through the proxy.
+    let target: (host: String, port: Int)
     /// The entries of `connectTo` in libcurl's format; nil without entries. libcurl doesn't copy this list.
     private let connectTo: StringList?
     /// The fields for a proxy that opens a tunnel; nil without fields. libcurl doesn't copy this list.
@@ -37,6 +39,7 @@ struct ConnectionRoute {
                     separator: ":")
             }
             connectTo = entries.isEmpty ? nil : StringList(entries)
+            target = try settings.connectTarget(forHost: hop.exchange.host, port: hop.exchange.port)
             proxy = try settings.proxy(isSecure: isSecure, authority: authority)
             if let proxy, proxy.kind == .https, isSecure, hop.exchange.options.security != nil {
                 throw InvalidSetting(
@@ -56,6 +59,7 @@ struct ConnectionRoute {
     }
 
     var addressFamily: NetworkSettings.AddressFamily { settings.addressFamily }
+    var unixSocket: String? { settings.unixSocket }
 
     /// Whether libcurl may have to look up a name even if the URL has an address.
     var needsLookup: Bool { proxy != nil || connectTo != nil }

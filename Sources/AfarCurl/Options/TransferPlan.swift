@@ -14,6 +14,8 @@ struct TransferPlan {
     let version: HTTPVersion
     /// How to connect; nil without network settings.
     let route: ConnectionRoute?
+    /// Decides to which addresses to connect; nil if all are permitted.
+    let policy: ConnectionGuard?
     /// Whether libcurl may have to look up a name. The property isn't computed in advance, because the loop reads it
     /// only when libcurl has neither a cached address nor an idle connection.
     var needsLookup: Bool {
@@ -53,6 +55,7 @@ struct TransferPlan {
         self.authority = authority
         version = HTTPVersion(hop, isSecure: isSecure)
         route = try ConnectionRoute(hop, isSecure: isSecure, authority: authority)
+        policy = ConnectionGuard(exchange.options)
         headers = Self.headers(for: hop, proxy: isSecure ? nil : route?.proxy)
     }
 

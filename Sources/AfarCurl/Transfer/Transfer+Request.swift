@@ -74,6 +74,9 @@ extension Transfer {
     /// Opens a socket to an address of the host. Returns −1 if that fails.
     func openSocket(to address: UnsafePointer<curl_sockaddr>) -> Int32 {
         loop.lookupEnded(self)
+        guard permits(SocketAddress(copying: afar_socket_address(address), length: address.pointee.addrlen)) else {
+            return -1
+        }
         let socket = afar_socket_cloexec(address)
         let isTCP = address.pointee.protocol == Int32(IPPROTO_TCP)
         let code = socket < 0 ? errno : isTCP ? plan.route?.prepare(socket) ?? 0 : 0
@@ -85,6 +88,27 @@ extension Transfer {
         attempt.openedSocket = socket
         attempt.pool?.didOpen(socket, for: self)
         return socket
+    }
+
+    /// Returns whether the policy permits a connection, and records a refusal.
+    private func permits(_ address: SocketAddress?) -> Bool {
+        guard let policy = plan.policy else { return true }
+        let candidate = ConnectionCandidate(
+            isSecure: plan.isSecure, host: exchange.host, port: exchange.port, unixSocket: plan.route?.unixSocket,
+            proxy: plan.route?.proxy, target: plan.route?.target ?? (exchange.host, exchange.port), address: address)
+        guard let refusal = policy.refusal(of: candidate) else { return true }
+        if attempt.refusal == nil { attempt.refusal = (refusal, address) }
+        return false
+    }
+
+    /// Returns whether the policy permits the request on a reused connection. libcurl uses a connection to a proxy for any host.
+    private func permitsReuse(of socket: Int32?) -> Bool {
+        guard plan.policy != nil, plan.route?.proxy != nil else { return true }
+        guard permits(socket.flatMap { SocketAddress(peerOf: $0) }) else {
+            attempt.refusal.map { state.fail($0.fault) }
+            return false
+        }
+        return true
     }
 
     /// Decides, just before the request is sent, whether the connection that libcurl has chosen can be used.
@@ -105,7 +129,7 @@ extension Transfer {
             return false
         }
         attempt.agreement = connection?.agreement
-        guard isTrusted(connection), canBeSent() else { return false }
+        guard !isReused || permitsReuse(of: socket), isTrusted(connection), canBeSent() else { return false }
         if hasWrongVersion {
             state.fail(Fault(.secureConnectionFailed, "the server did not agree to HTTP/2, which the request requires"))
             return false

@@ -69,7 +69,11 @@ extension Transfer {
     func failure(_ code: CURLcode, phase: TransportError.Phase, report: TransportReport) -> TransportError {
         let handle = attempt.handle
         var error: TransportError
-        if let fault = state.fault ?? handshakeFault ?? familyFault(code) {
+        if let fault = state.fault ?? handshakeFault {
+            error = TransportError(fault, phase: phase, url: plan.url)
+        } else if let refusal = attempt.refusal, attempt.openedSocket == nil, attempt.socketError == nil {
+            error = TransportError(refusal.fault, phase: .connecting, url: plan.url)
+        } else if let fault = familyFault(code) {
             error = TransportError(fault, phase: phase, url: plan.url)
         } else if code == CURLE_COULDNT_CONNECT, let socketError = attempt.socketError,
             CurlFailure.isOutOfResources(socketError)
@@ -96,7 +100,10 @@ extension Transfer {
         if let proxy = plan.route?.proxy, !error.message.contains(proxy.url) {
             error.message += " (through the proxy \(proxy))"
         }
-        error.peer = handle.flatMap { CurlFailure.peer(of: $0) }
+        let refused = error.code == .refusedByPolicy ? attempt.refusal?.address?.numbers : nil
+        error.peer =
+            refused.map { HostName.authority($0.address, port: $0.port) }
+            ?? handle.flatMap { CurlFailure.peer(of: $0) }
         error.report = report
         return error
     }

@@ -27,6 +27,8 @@ final class Transfer: LoopExchange, @unchecked Sendable {
         var openedSocket: Int32?
         /// Why no socket could be opened.
         var socketError: Int32?
+        /// Why the policy refused the first of the refused addresses, and this address.
+        var refusal: (fault: Fault, address: SocketAddress?)?
         /// The socket of the connection, once it is established.
         var socket: Int32?
         /// Whether libcurl chose an existing connection that is unsuitable for the request.

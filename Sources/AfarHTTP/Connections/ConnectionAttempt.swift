@@ -53,7 +53,7 @@ final class ConnectionAttempt: @unchecked Sendable {
     private var steps: ArraySlice<Step> = []
     /// The negotiation with the proxy, if the current step is a negotiation.
     private var negotiation: (any ProxyNegotiation)?
-    /// The last address that was tried.
+    /// The last address that was tried or, if none was tried, the first one that was refused.
     private(set) var address: SocketAddress?
     private var addresses: ArraySlice<SocketAddress> = []
     private var candidates: [Candidate] = []
@@ -67,8 +67,10 @@ final class ConnectionAttempt: @unchecked Sendable {
     private var awaitsEvaluation = false
     /// Whether the connection had to wait for an evaluation.
     private var hasWaited = false
-    /// The last failure.
-    private var fault = Fault(.cannotFindHost, "the host has no address")
+    /// The last failure; nil if no address has been tried.
+    private var fault: Fault?
+    /// Why the policy refused the first of the refused addresses.
+    private var refusal: Fault?
 
     init(_ key: ConnectionKey, engine: HTTPEngine, deadline: UInt64) {
         (self.key, self.engine, self.deadline) = (key, engine, deadline)
@@ -158,6 +160,7 @@ final class ConnectionAttempt: @unchecked Sendable {
     private func tryNext() {
         while let address = addresses.popFirst()?.with(port: peer.port) {
             nextAddressTime = .max
+            guard permits(address) else { continue }
             self.address = address
             guard let descriptor = openSocket(address.family) else { continue }
             if address.withPointer({ Foundation.connect(descriptor, $0, $1) }) == 0 {
@@ -185,10 +188,23 @@ final class ConnectionAttempt: @unchecked Sendable {
         }
         nextAddressTime = .max
         guard candidates.isEmpty else { return }
-        if let proxy = key.route?.proxy, fault.code != .outOfResources {
-            fault = Fault(.proxyFailed, "the proxy \(proxy) cannot be reached", systemError: fault.systemError)
-        }
-        engine.attemptFailed(self, fault)
+        engine.attemptFailed(self, failure)
+    }
+
+    /// Why no address could be connected. A refusal is the reason only if nothing else failed.
+    private var failure: Fault {
+        if fault == nil, let refusal { return refusal }
+        let fault = fault ?? Fault(.cannotFindHost, "the host has no address")
+        guard let proxy = key.route?.proxy, fault.code != .outOfResources else { return fault }
+        return Fault(.proxyFailed, "the proxy \(proxy) cannot be reached", systemError: fault.systemError)
+    }
+
+    /// Returns whether the policy permits an address, and records a refusal.
+    private func permits(_ address: SocketAddress) -> Bool {
+        guard let refusal = key.refusal(of: address) else { return true }
+        if self.refusal == nil { self.refusal = refusal }
+        if self.address == nil { self.address = address }
+        return false
     }
 
     /// Opens a socket. If the process has no free descriptor, closes idle connections first.
@@ -216,7 +232,7 @@ final class ConnectionAttempt: @unchecked Sendable {
         let isOutOfResources = [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(code)
         let isUnreachable = [ENETUNREACH, EHOSTUNREACH, ENETDOWN].contains(code)
         // Keep the failure of an address that responded, because it is more informative.
-        if isUnreachable, fault.code == .cannotConnect { return }
+        if isUnreachable, fault?.code == .cannotConnect { return }
         fault = Fault(
             isOutOfResources ? .outOfResources : isUnreachable ? .notConnected : .cannotConnect,
             isOutOfResources ? "no socket could be opened" : "the host could not be reached", systemError: code)

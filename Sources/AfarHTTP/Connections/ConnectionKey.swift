@@ -56,6 +56,8 @@ struct ConnectionKey: Hashable {
     let security: Security?
     /// Nil if the transport decides how to connect.
     let route: ConnectionRoute?
+    /// Decides to which addresses to connect; nil if all are permitted.
+    private let policy: ConnectionGuard?
 
     /// Creates the key for an exchange.
     ///
@@ -76,6 +78,7 @@ struct ConnectionKey: Hashable {
             host = name.asciiLowercased
         }
         (self.host, self.port) = (host, port)
+        policy = ConnectionGuard(exchange.options)
         route = try exchange.options.networkBox.map {
             try ConnectionRoute(
                 $0.settings, to: host, port: port, exchange.request, exchange.options, isRaw: purpose != .requests)
@@ -99,6 +102,15 @@ struct ConnectionKey: Hashable {
         hasher.combine(port)
         hasher.combine(security)
         hasher.combine(route)
+        if let policy { hasher.combine(policy) }
+    }
+
+    /// Returns why a socket must not be connected to an address; nil if it can be connected.
+    func refusal(of address: SocketAddress) -> Fault? {
+        policy?.refusal(
+            of: ConnectionCandidate(
+                isSecure: security != nil, host: host, port: port, unixSocket: route?.unixSocket, proxy: route?.proxy,
+                target: route.map { ($0.host, $0.port) } ?? (host, port), address: address))
     }
 
     /// Splits a host and port. An address remains in brackets.

@@ -136,7 +136,11 @@ package final class HopDriver: Sendable {
         var prepared: (any PreparedExchange)?
         let transport = transport.sender(for: hop)
         if case .callback(let transport) = transport {
-            do { prepared = try transport.prepare(hop) } catch {
+            do {
+                // A transport that ignores the policy would connect to any address.
+                if hop.exchange.options.connectionPolicy != nil { try transport.capabilities.check(hop.exchange) }
+                prepared = try transport.prepare(hop)
+            } catch {
                 note(path)
                 return arrive(.failure(error))
             }

@@ -1,12 +1,29 @@
 package import Foundation
 
-/// An address and port that a socket can connect to.
-package struct SocketAddress: Sendable {
+/// An address to which a socket can be connected: an IP address and a port, or the path of a Unix socket.
+public struct SocketAddress: Sendable {
     private var storage: sockaddr_storage
     private let length: socklen_t
 
+    /// Creates an address from its numeric form. Returns nil for a name.
+    ///
+    /// The system's resolver reads the address. It also accepts unusual forms of IPv4 addresses, such as `127.1`, `0x7f.0.0.1` and
+    /// `2130706433`, and a zone after an IPv6 address, such as `fe80::1%eth0`. The name of a zone must be that of a network interface of
+    /// this machine.
+    ///
+    /// - Parameters:
+    ///   - address: The IP address, without brackets.
+    ///   - port: The port. Only its lowest 16 bits are used. The default is 0.
+    public init?(_ address: String, port: Int = 0) {
+        // getaddrinfo stops at a zero byte.
+        guard !address.utf8.contains(0), let found = try? Self.lookUp(address, isAddress: true).first else {
+            return nil
+        }
+        self = found.with(port: port)
+    }
+
     /// Copies an address. Returns nil if it is too long.
-    private init?(copying address: UnsafeRawPointer?, length: socklen_t) {
+    package init?(copying address: UnsafeRawPointer?, length: socklen_t) {
         guard let address, Int(length) <= MemoryLayout<sockaddr_storage>.size else { return nil }
         var storage = sockaddr_storage()
         memcpy(&storage, address, Int(length))
@@ -14,11 +31,18 @@ package struct SocketAddress: Sendable {
     }
 
     /// Creates the local address of a socket; nil if it has none.
-    package init?(localOf socket: Int32) {
+    package init?(localOf socket: Int32) { self.init(socket, getsockname) }
+
+    /// Creates the address to which a socket is connected; nil if it isn't connected.
+    package init?(peerOf socket: Int32) { self.init(socket, getpeername) }
+
+    private init?(
+        _ socket: Int32, _ read: (Int32, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32
+    ) {
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
         let code = withUnsafeMutablePointer(to: &storage) { storage in
-            storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(socket, $0, &length) }
+            storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { read(socket, $0, &length) }
         }
         guard code == 0, length <= MemoryLayout<sockaddr_storage>.size else { return nil }
         (self.storage, self.length) = (storage, length)
@@ -54,8 +78,8 @@ package struct SocketAddress: Sendable {
         self.init(copying: &address, length: socklen_t(MemoryLayout<sockaddr_un>.size))
     }
 
-    /// The 4 or 16 bytes of an IP address; nil for other families.
-    package var bytes: [UInt8]? {
+    /// The 4 bytes of an IPv4 address or the 16 bytes of an IPv6 address, in network order; nil for a Unix socket.
+    public var bytes: [UInt8]? {
         withUnsafeBytes(of: storage) { storage in
             switch family {
             case AF_INET: Array(storage[4..<8])
@@ -77,10 +101,32 @@ package struct SocketAddress: Sendable {
         return text.map { ($0, port) }
     }
 
-    /// The port of an IP address.
-    package var port: Int {
+    /// The port; 0 for a Unix socket.
+    public var port: Int {
+        guard family != AF_UNIX else { return 0 }
         // The port is at the same offset in IPv4 and IPv6 addresses.
-        withUnsafeBytes(of: storage) { Int(UInt16(bigEndian: $0.load(fromByteOffset: 2, as: UInt16.self))) }
+        return withUnsafeBytes(of: storage) { Int(UInt16(bigEndian: $0.load(fromByteOffset: 2, as: UInt16.self))) }
+    }
+}
+
+extension SocketAddress: Hashable, CustomStringConvertible {
+    /// Returns whether two addresses have the same bytes, including the port and the zone.
+    public static func == (lhs: Self, rhs: Self) -> Bool {
+        lhs.withBytes { left in rhs.withBytes { left.elementsEqual($0) } }
+    }
+
+    /// Hashes the bytes of the address.
+    public func hash(into hasher: inout Hasher) { withBytes { hasher.combine(bytes: $0) } }
+
+    private func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        withUnsafeBytes(of: storage) { body(UnsafeRawBufferPointer(rebasing: $0.prefix(Int(length)))) }
+    }
+
+    /// The address and port, such as `192.0.2.7:443` or `[2001:db8::1]:443`, or the path of the Unix socket.
+    public var description: String {
+        if let numbers { return HostName.authority(numbers.address, port: numbers.port) }
+        // The path follows the two bytes of the family.
+        return withBytes { String(decoding: $0.dropFirst(2).prefix { $0 != 0 }, as: UTF8.self) }
     }
 }
 

@@ -52,8 +52,8 @@ package enum ExchangeSender: Sendable {
     case callback(any CallbackTransport)
     /// A custom transport, or a wrapper around another.
     case awaited(any Transport)
-    /// The first transport that has the required features, or the last one if none has them.
-    case firstCapable([Candidate])
+    /// The first transport that has the required features. If none has them, the last one, which is checked before it is used.
+    case firstCapable([Candidate], last: any Transport)
 
     package struct Candidate: Sendable {
         let sender: ExchangeSender
@@ -62,18 +62,24 @@ package enum ExchangeSender: Sendable {
 
     package init(_ transport: any Transport) {
         switch transport {
-        case let choice as FirstCapableTransport where !choice.transports.isEmpty:
+        case let choice as FirstCapableTransport:
+            guard let last = choice.transports.last else {
+                self = .awaited(choice)
+                return
+            }
             self = .firstCapable(
-                choice.transports.map { Candidate(sender: ExchangeSender($0), features: $0.capabilities.features) })
+                choice.transports.map { Candidate(sender: ExchangeSender($0), features: $0.capabilities.features) },
+                last: last)
         case let transport as any CallbackTransport: self = .callback(transport)
         default: self = .awaited(transport)
         }
     }
 
-    /// Returns the sender for a hop. The sender is never ``firstCapable(_:)``.
+    /// Returns the sender for a hop. The sender is never ``firstCapable(_:last:)``.
     package func sender(for hop: Hop) -> ExchangeSender {
-        guard case .firstCapable(let candidates) = self, let last = candidates.last else { return self }
+        guard case .firstCapable(let candidates, let last) = self else { return self }
         let features = hop.exchange.requiredFeatures
-        return (candidates.first { $0.features.isSuperset(of: features) } ?? last).sender.sender(for: hop)
+        let capable = candidates.first { $0.features.isSuperset(of: features) }
+        return capable?.sender.sender(for: hop) ?? .awaited(last)
     }
 }

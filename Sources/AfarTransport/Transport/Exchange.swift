@@ -180,6 +180,7 @@ public struct Exchange: Sendable {
         case .http3: requiredFeatures.insert(.http3)
         }
         if options.networkBox != nil { requiredFeatures.insert(.networkSettings) }
+        if options.connectionPolicy != nil { requiredFeatures.insert(.connectionPolicy) }
         if let security = options.security {
             if security.evaluation != nil { requiredFeatures.insert(.serverTrust) }
             if security.identity != nil { requiredFeatures.insert(.clientIdentity) }

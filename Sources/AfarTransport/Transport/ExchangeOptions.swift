@@ -107,6 +107,13 @@ public struct ExchangeOptions: Sendable {
     /// Boxed, because options are copied often and most have no network settings.
     package private(set) var networkBox: NetworkBox?
 
+    /// Decides to which addresses the exchange can connect. The default is nil: any address. See ``ConnectionPolicy``.
+    ///
+    /// Settings for the network don't replace the policy. If a transport doesn't have the feature
+    /// ``TransportCapabilities/Features/connectionPolicy``, the exchange fails before it is sent, with
+    /// ``TransportError/Code-swift.struct/unsupportedByTransport``.
+    public var connectionPolicy: (any ConnectionPolicy)?
+
     /// The longest time to wait for other work of this process before anything is sent. It is the shortest of the timeouts.
     package var longestWait: Duration { Duration(timeout: min(connectTimeout, idleTimeout, totalTimeout)) }
 

@@ -122,6 +122,8 @@ public struct TransportCapabilities: Sendable, Hashable {
         public static let requestTrailers = Features(rawValue: 1 << 23)
         /// Opens connections before requests need them.
         package static let preconnections = Features(rawValue: 1 << 24)
+        /// Enforces a ``ConnectionPolicy`` for every connection that it opens, with the address to which it connects.
+        public static let connectionPolicy = Features(rawValue: 1 << 25)
 
         static let names: [(Features, String)] = [
             (.fileUpload, "file upload"), (.streamedUpload, "streamed upload"), (.fileDelivery, "delivery to a file"),
@@ -137,6 +139,7 @@ public struct TransportCapabilities: Sendable, Hashable {
             (.connections, "connections for other protocols (WebSocket, raw streams)"),
             (.duplex, "bodies that depend on the response (duplex)"), (.requestTrailers, "request trailers"),
             (.preconnections, "opening connections in advance"),
+            (.connectionPolicy, "connection policies"),
         ]
 
         /// A sentence for error messages that names an alternative to a missing feature.
@@ -216,6 +219,8 @@ public struct FirstCapableTransport: Transport {
                 .unsupportedByTransport, phase: .queued, url: exchange.url,
                 message: "the list of transports is empty")
         }
+        // The union of the features can have passed an earlier check, although no transport has all of them.
+        try capable.capabilities.check(exchange)
         return try await capable.send(exchange)
     }
 

@@ -113,7 +113,7 @@ extension TransportError {
             case clientCertificateRequired, malformedResponse, headTooLarge, responseTooLarge, bodyIncomplete
             case undecodableContent, requestBodyFailed, deliveryFailed, unsupportedByTransport, invalidUse
             case tooManyRedirects, invalidRedirect, insecureRedirect, invalidCredential, notCached, outOfResources
-            case proxyFailed, unknown
+            case proxyFailed, refusedByPolicy, unknown
         }
 
         private let name: Name
@@ -142,6 +142,9 @@ extension TransportError {
         public static let cannotConnect = Code(.cannotConnect, .cannotConnectToHost)
         /// A proxy could not be reached, or did not connect to the host. The message names the proxy and the reason.
         public static let proxyFailed = Code(.proxyFailed, .cannotConnectToHost)
+        /// The exchange's ``ConnectionPolicy`` refused every address of the host, its proxy or its Unix socket. The message names the host,
+        /// the address and the reason. Such an exchange is never sent again.
+        public static let refusedByPolicy = Code(.refusedByPolicy, .resourceUnavailable)
         /// This machine has no route to the host.
         public static let notConnected = Code(.notConnected, .notConnectedToInternet)
         /// The connection broke.
@@ -225,7 +228,7 @@ extension TransportError.Code {
         .clientCertificateRequired, .malformedResponse, .headTooLarge, .responseTooLarge, .bodyIncomplete,
         .undecodableContent, .requestBodyFailed, .deliveryFailed, .unsupportedByTransport, .invalidUse,
         .tooManyRedirects, .invalidRedirect, .notCached, .insecureRedirect, .invalidCredential, .outOfResources,
-        .unknown,
+        .refusedByPolicy, .unknown,
     ]
 }
 

@@ -20,6 +20,26 @@ import Testing
         pools.closeAll()
     }
 
+    @Test func poolsBelongToTheirPolicy() throws {
+        final class Open: ConnectionPolicy {
+            func decide(on candidate: ConnectionCandidate) -> ConnectionDecision { .allow }
+        }
+        var pools = CurlPools(
+            poller: try Poller(set: EpollSet()), configuration: configuration, tls: configuration.makeTLSSettings())
+        func options(_ policy: Open?) -> ExchangeOptions {
+            var options = ExchangeOptions()
+            options.connectionPolicy = policy
+            return options
+        }
+        let (one, other) = (options(Open()), options(Open()))
+        let made = [options(nil), one, other, one, options(nil)].map {
+            pools.pool(for: nil, under: ConnectionGuard($0))
+        }
+        #expect(Set(made.compactMap { $0.map { ObjectIdentifier($0) } }).count == 3)
+        #expect(made[0] === made[4] && made[1] === made[3])
+        pools.closeAll()
+    }
+
     @Test func poolsBelongToTheirInterfaceAndVersion() throws {
         var pools = CurlPools(
             poller: try Poller(set: EpollSet()), configuration: configuration, tls: configuration.makeTLSSettings())

@@ -40,7 +40,9 @@ import Testing
             "decompressionLimit", "maximumResponseHeadSize", "maximumFieldCount", "maximumInformationalResponses",
             "acceptsBodiesWithoutTLSCloseNotify", "timeSource", "preconnectionLimit",
         ]
-        let ofConnections: Set<String> = ["httpVersion", "minimumTLSVersion", "security", "networkBox"]
+        let ofConnections: Set<String> = [
+            "httpVersion", "minimumTLSVersion", "security", "networkBox", "connectionPolicy",
+        ]
         // The transport rejects these options.
         let refused: Set<String> = ["connectionAuthentication", "protocolClasses"]
         let options = Mirror(reflecting: ExchangeOptions()).children.compactMap(\.label)
@@ -83,6 +85,23 @@ import Testing
         // Limits for responses apply to a whole connection.
         #expect(try key(.http2, maximumFieldCount: 1) != key(.http2))
         #expect(try key(.http1, maximumFieldCount: 1) == key(.http1))
+    }
+
+    @Test func policiesDistinguishConnections() throws {
+        final class Open: ConnectionPolicy {
+            func decide(on candidate: ConnectionCandidate) -> ConnectionDecision { .allow }
+        }
+        func key(_ policy: Open?, _ purpose: ConnectionKey.Purpose = .requests) throws -> ConnectionKey {
+            var options = ExchangeOptions()
+            options.connectionPolicy = policy
+            let request = HTTPRequest(method: .get, scheme: "https", authority: "a", path: "/")
+            return try ConnectionKey(Exchange(request: request, options: options), for: purpose)
+        }
+        let (one, other) = (Open(), Open())
+        #expect(try key(one) == key(one) && key(one).hashValue == key(one).hashValue)
+        #expect(try key(one) != key(other))
+        #expect(try key(one) != key(nil) && key(nil) == key(nil))
+        #expect(try key(one, .upgrade) != key(other, .upgrade))
     }
 
     @Test func settingsForOtherHostsDoNotDistinguishConnections() throws {

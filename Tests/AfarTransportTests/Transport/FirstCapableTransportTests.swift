@@ -50,6 +50,24 @@ import Testing
         #expect(await transport.connectionStatistics?.hosts == [.init(origin: "http://a", idle: 3)])
     }
 
+    /// The features of all transports together are sufficient, but no transport has all of them.
+    @Test func anUnsuitableTransportIsNotUsed() async {
+        struct Careless: Transport {
+            let capabilities = TransportCapabilities(name: "careless", features: [.http3])
+
+            func send(_ exchange: Exchange) async throws -> TransportResponse {
+                TransportResponse(head: ResponseHead(status: 200, url: exchange.url), body: .data(Data()))
+            }
+        }
+        let transport = FirstCapableTransport([Named("one", [.minimumTLSVersion]), Careless()])
+        let exchange = exchange {
+            $0.options.httpVersion = .http3
+            $0.options.minimumTLSVersion = .v13
+        }
+        let error = await #expect(throws: TransportError.self) { _ = try await transport.send(exchange) }
+        #expect(error?.code == .unsupportedByTransport && error?.message.contains("careless") == true)
+    }
+
     @Test func withoutTransportsRequestsFail() async {
         let transport = FirstCapableTransport([])
         let error = await #expect(throws: TransportError.self) { try await transport.send(exchange()) }

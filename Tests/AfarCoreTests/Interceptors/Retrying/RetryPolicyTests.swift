@@ -106,6 +106,7 @@ import Testing
 
     @Test(arguments: [
         TransportError.Code.invalidURL, .unsupportedURL, .certificateUntrusted, .responseTooLarge, .undecodableContent,
+        .refusedByPolicy,
     ])
     func otherNetworkErrorsAreNotRetried(code: TransportError.Code) async {
         #expect(await delays(of: RetryPolicy()) { .failure(code) } == [])
@@ -115,6 +116,12 @@ import Testing
         let policy = RetryPolicy(retryableURLErrorCodes: [.badURL])
         #expect(await delays(of: policy) { .failure(.invalidURL) }.count == 2)
         #expect(await delays(of: policy) { .failure(.timedOut) }.isEmpty)
+    }
+
+    @Test func aConnectionThatIsNotAllowedIsNeverRetried() async {
+        let policy = RetryPolicy(retryableURLErrorCodes: [TransportError.Code.refusedByPolicy.urlErrorCode])
+        #expect(await delays(of: policy) { .failure(.refusedByPolicy) }.isEmpty)
+        #expect(await delays(of: policy) { .failure(.outOfResources) }.count == 2)
     }
 
     @Test func aSubclassDecidesForItself() async {

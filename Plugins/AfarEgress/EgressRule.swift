@@ -1,0 +1,123 @@
+import AfarTransport
+public import Foundation
+
+/// Destinations, by the host's name, its port and its address. A destination matches a rule if all three match.
+public struct EgressRule: Sendable, Hashable {
+    private enum Host: Hashable {
+        case any
+        case name(String)
+        case address(IPAddress)
+        /// The subdomains of a name, which begins with a dot.
+        case subdomains(String)
+    }
+
+    private let host: Host
+    private let ports: Set<Int>?
+    private let networks: [IPNetwork]?
+
+    /// Any host and port, at public addresses.
+    public static let publicAddresses = EgressRule(host: .any, ports: nil, networks: nil)
+
+    private init(host: Host, ports: Set<Int>?, networks: [IPNetwork]?) {
+        (self.host, self.ports, self.networks) = (host, ports, networks)
+    }
+
+    /// Creates a rule.
+    ///
+    /// - Parameters:
+    ///   - host: A name or an address, such as `api.example.com`. `*.example.com` matches the subdomains of `example.com`, and `*` any
+    ///     host. Case and a trailing dot don't matter. Write names outside of ASCII in their encoded form (`xn--…`). The default is `*`.
+    ///   - ports: The ports, or nil for any port. The default is nil.
+    ///   - networks: The networks of the host's address, such as `10.0.0.0/8`, `fd12:3456::/32` or `192.0.2.7`. If the value is nil, which
+    ///     is the default, an allowing rule matches public addresses, and any other rule matches all addresses. The address of a cloud
+    ///     provider's metadata service belongs only to a network that consists of this one address.
+    /// - Throws: ``InvalidEgressRule``.
+    public init(host: String = "*", ports: [Int]? = nil, networks: [String]? = nil) throws {
+        if let ports {
+            guard !ports.isEmpty else {
+                throw InvalidEgressRule("it has an empty list of ports, so it matches nothing")
+            }
+            if let port = ports.first(where: { !(1...65_535).contains($0) }) {
+                throw InvalidEgressRule("its port \(port) is not 1 to 65535")
+            }
+        }
+        let parsed = try networks?.map { text in
+            guard let network = IPNetwork(text) else {
+                throw InvalidEgressRule("\"\(text)\" is not a network: use a form such as 10.0.0.0/8 or 2001:db8::/32")
+            }
+            return network
+        }
+        if parsed?.isEmpty == true {
+            throw InvalidEgressRule("it has an empty list of networks, so it matches nothing")
+        }
+        self.init(host: try Self.host(host), ports: ports.map(Set.init), networks: parsed)
+    }
+
+    private static func host(_ text: String) throws -> Host {
+        guard text != "*" else { return .any }
+        let name = text.normalizedHost
+        let unbracketed = name.hasPrefix("[") && name.hasSuffix("]") ? String(name.dropFirst().dropLast()) : name
+        if let address = SocketAddress(unbracketed).flatMap({ IPAddress($0) }) { return .address(address) }
+        let base = name.hasPrefix("*.") ? name.dropFirst(2) : name[...]
+        let isName = base.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."),
+                UInt8(ascii: "-"), UInt8(ascii: "_"):
+                true
+            default: false
+            }
+        }
+        guard isName, !base.isEmpty, !base.hasPrefix(".") else {
+            throw InvalidEgressRule(
+                "\"\(text)\" is not a host: use a form such as example.com, *.example.com or 192.0.2.7")
+        }
+        return name.hasPrefix("*.") ? .subdomains("." + base) : .name(name)
+    }
+
+    /// Whether the host's name, or its address if it is written as one, and the port match.
+    func matches(host name: String, port: Int) -> Bool {
+        guard ports?.contains(port) ?? true else { return false }
+        switch host {
+        case .any: return true
+        case .name(let own): return name == own
+        case .address(let own): return SocketAddress(name).flatMap { IPAddress($0) } == own
+        case .subdomains(let end): return name.hasSuffix(end)
+        }
+    }
+
+    /// Whether the rule lists networks.
+    var hasNetworks: Bool { networks != nil }
+
+    /// Whether the rule is for certain hosts.
+    var hasHost: Bool { host != .any }
+
+    /// Whether one of the networks contains an address; nil if the rule has no networks.
+    func containsInNetworks(_ address: IPAddress) -> Bool? {
+        let isMetadata = address.forms.contains { SpecialAddresses.metadata.contains($0) }
+        return networks?.contains { $0.contains(address) && (!isMetadata || $0.isSingle) }
+    }
+
+    /// Whether the rule denies an address. An address with an IPv4 address inside is denied if either of them is denied.
+    func denies(_ address: IPAddress) -> Bool {
+        networks?.contains { network in address.forms.contains { network.contains($0) } } ?? true
+    }
+}
+
+extension String {
+    /// A host in lowercase, without trailing dots.
+    var normalizedHost: String {
+        var name = lowercased()
+        while name.hasSuffix(".") { name.removeLast() }
+        return name
+    }
+}
+
+/// An error that is thrown for a rule that can't be used.
+public struct InvalidEgressRule: Error, Sendable, Hashable, CustomStringConvertible, LocalizedError {
+    /// The reason on one line.
+    public let description: String
+    /// The same as ``description``.
+    public var errorDescription: String? { description }
+
+    init(_ reason: String) { description = "The egress rule can't be used: \(reason)." }
+}
