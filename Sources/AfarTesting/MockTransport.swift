@@ -47,7 +47,7 @@ public final class MockTransport: CallbackTransport {
     /// Creates a mock that responds with a closure.
     ///
     /// - Parameters:
-    ///   - capabilities: The capabilities that the mock declares. The default includes everything except raw connections.
+    ///   - capabilities: The capabilities that the mock declares. The default includes everything except raw connections and connection policies.
     ///   - delays: The delays to perform. The default is all.
     ///   - handler: The closure to call for each exchange after its request body is complete. Calls can run
     ///     concurrently.
@@ -119,7 +119,7 @@ public final class MockTransport: CallbackTransport {
 }
 
 extension TransportCapabilities {
-    /// All capabilities, with the name "mock". Among connections, only WebSockets are supported.
+    /// All capabilities except connection policies, with the name "mock". Among connections, only WebSockets are supported.
     public static var mock: TransportCapabilities {
         var capabilities = withoutNetwork(name: "mock")
         capabilities.features.insert(.connections)

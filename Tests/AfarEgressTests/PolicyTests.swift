@@ -143,7 +143,7 @@ import Testing
         #expect(try reason(bound, "a.example", route("a.example")) != nil)
     }
 
-    /// A proxy reads addresses in hosts as it likes, and a name for this machine as its own.
+    /// A proxy can accept addresses in other forms, and names for its own machine.
     @Test(arguments: [
         "127.0.0.1", "2130706433", "0x7f.1", "127.1", "0", "::1", "::ffff:127.0.0.1", "169.254.169.254", "localhost",
         "LOCALHOST.", "a.localhost", "10.0.0.1", "64:ff9b::10.0.0.1",

@@ -4,7 +4,7 @@ import Foundation
 
 /// Requests URLs one after the other over new connections, and prints the outcome of each request: the body, or the error's code.
 ///
-/// The first argument is the transport, and the second one says whether there is a policy. It runs in its own network namespace.
+/// The arguments are the transport, `policy` or `none`, and the URLs. It runs in its own network namespace.
 @main
 struct EgressProbe {
     static func main() async {

@@ -201,6 +201,15 @@ import Testing
         socket.close(sending: .normalClosure)
     }
 
+    /// HTTP/3 uses UDP.
+    @Test(.enabled(if: CurlTransport().capabilities.features.contains(.http3), "libcurl doesn't support HTTP/3"))
+    func connectionsOverHTTP3AreDecided() async throws {
+        let policy = RecordingPolicy.refusingAll()
+        let session = try TestedTransport.curl.session(policy) { $0.httpVersion = .http3 }
+        let error = try await session.refusal(of: "https://127.0.0.1:9/")
+        #expect(error.peer == "127.0.0.1:9" && policy.candidates.first?.scheme == "https", "\(error)")
+    }
+
     @Test func requestsCanHaveTheirOwnPolicy() async throws {
         let server = try await TestServer.start()
         let session = try TestedTransport.http.session(RecordingPolicy.refusingAll())

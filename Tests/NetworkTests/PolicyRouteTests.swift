@@ -58,7 +58,7 @@ import Testing
     }
 
     /// A proxy receives nothing if the policy refuses its address, the host or the route.
-    @Test(arguments: TestedTransport.allCases, ["http", "socks5", "socks5h"])
+    @Test(arguments: TestedTransport.allCases, ["http", "https", "socks5", "socks5h"])
     func aProxyIsDecided(over transport: TestedTransport, kind: String) async throws {
         let server = try await RawServer.start([.waitForever])
         let proxy = try Proxy("\(kind)://ann:scret@127.0.0.1:\(server.port)")

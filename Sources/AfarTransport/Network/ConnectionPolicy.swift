@@ -95,7 +95,7 @@ package struct ConnectionGuard: Sendable, Hashable {
 
     package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(policy)) }
 
-    /// Returns why a connection must not be opened; nil if it can be opened.
+    /// Returns the reason for not opening a connection; nil if the policy permits it.
     package func refusal(of candidate: ConnectionCandidate) -> Fault? {
         guard case .refuse(let reason) = policy.decide(on: candidate) else { return nil }
         return Fault(.refusedByPolicy, "the connection to \(candidate) is not allowed: \(reason)")

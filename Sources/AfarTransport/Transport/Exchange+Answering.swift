@@ -83,7 +83,8 @@ extension Exchange {
 }
 
 extension TransportCapabilities {
-    /// Returns all capabilities that a transport without a network can have.
+    /// Returns all capabilities that a transport without a network can have. They don't include connection policies, because such a
+    /// transport has no addresses to decide on.
     public static func withoutNetwork(name: String) -> TransportCapabilities {
         TransportCapabilities(
             name: name,
