@@ -76,10 +76,7 @@ extension Request {
             delivery: try sink.openDelivery(for: self),
             options: try stack.options.get())
         exchange.fragment = urlRequest.url?.fragmentAsWritten
-        // 60 is Foundation's default.
-        if urlRequest.timeoutInterval > 0, urlRequest.timeoutInterval != 60 {
-            exchange.options.idleTimeout = urlRequest.timeoutInterval
-        }
+        if let idleTimeout = urlRequest.idleTimeout { exchange.options.idleTimeout = idleTimeout }
         if let handling = CookieHandling(urlRequest) { exchange.policies.cookies = handling }
         try sink.prepare(&exchange)
         return exchange
@@ -116,4 +113,9 @@ extension Request {
         if isEnded { driver.cancel() }
         return driver
     }
+}
+
+extension URLRequest {
+    /// The idle timeout in seconds, or nil if the request has Foundation's default.
+    var idleTimeout: TimeInterval? { timeoutInterval > 0 && timeoutInterval != 60 ? timeoutInterval : nil }
 }

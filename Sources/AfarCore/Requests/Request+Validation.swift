@@ -40,12 +40,47 @@ extension Request {
         return self
     }
 
+    /// A closure that decides whether a response is valid. It receives the request that was sent and the response's head.
+    ///
+    /// It returns nil if the response is valid. Otherwise, it returns a closure that creates the error from the response's body.
+    /// This closure receives nil instead of the body if the body exceeds the limit or is interrupted. If the closure throws an
+    /// error, the response is invalid and the body isn't read.
+    public typealias BodyValidation =
+        @Sendable (_ request: URLRequest?, _ head: ResponseHead) throws -> (@Sendable (_ body: Data?) -> any Error)?
+
+    /// Adds a validator that creates its error from the body of an invalid response, such as a description of the problem in
+    /// JSON.
+    ///
+    /// Validators run in the order in which they were added. The first failure fails the request. An error that isn't an
+    /// ``AFError`` is wrapped in ``AFError/ResponseValidationFailureReason/customValidationFailed(error:)``.
+    ///
+    /// A ``DataStreamRequest`` reads the body of an invalid response instead of delivering it. The body must arrive within the
+    /// request's idle timeout. The body is empty for a ``DataRequest`` that passes its body to a closure
+    /// (``DataRequest/stream(closure:)``).
+    ///
+    /// - Parameters:
+    ///   - limit: The maximum size of a body that the validator receives, in bytes.
+    ///   - validation: Called in the request's task.
+    @preconcurrency
+    @discardableResult
+    public func validate(readingBodyUpTo limit: Int, _ validation: @escaping BodyValidation) -> Self {
+        append { validated in
+            guard let makeError = try validation(validated.request, validated.head) else { return }
+            throw BodyRejection(limit: limit, makeError: makeError)
+        }
+        return self
+    }
+
     fileprivate func append(_ validator: @escaping Validator) {
         mutable.withLock { $0.settings.validators.append(validator) }
     }
 
     /// Runs the validators on the response, and notifies the monitors of each result.
-    func validate(_ body: RequestEvent.ValidatedBody) throws(AFError) {
+    ///
+    /// - Parameter stream: The body, if it is still arriving.
+    nonisolated(nonsending) func validate(
+        _ body: RequestEvent.ValidatedBody, arrivingIn stream: ResponseBodyStream? = nil
+    ) async throws(AFError) {
         var (validators, request, head) = mutable.withLock { state in
             (state.settings.validators, state.history.requests.last, state.attempt.head)
         }
@@ -53,7 +88,16 @@ extension Request {
         guard !validators.isEmpty, let head else { return }
         let validated = ValidatedResponse(request: request, head: head, body: body)
         for validator in validators {
-            let result = ValidationResult { try validator(validated) }
+            var result = ValidationResult { try validator(validated) }
+            if let rejection = result.error as? BodyRejection {
+                let received =
+                    if let stream {
+                        await collect(stream, upTo: rejection.limit)
+                    } else {
+                        validated.body(upTo: rejection.limit)
+                    }
+                result = .failure(rejection.makeError(received))
+            }
             let failure = result.error.map { error in
                 fail(
                     with: error.asAFError(or: .responseValidationFailed(reason: .customValidationFailed(error: error))))
@@ -62,6 +106,27 @@ extension Request {
                 events.receive(.requestDidValidate(self, request, response, body, result))
             }
             if let failure { throw failure }
+        }
+    }
+
+    /// Reads the body of an invalid response. Returns nil if it exceeds the limit, is interrupted, or takes too long.
+    private func collect(_ stream: ResponseBodyStream, upTo limit: Int) async -> Data? {
+        let timeout =
+            options.idleTimeout ?? lastRequest?.idleTimeout ?? session.configuration.timeoutIntervalForRequest
+        let timer = DelayedCall(after: Duration(timeout: timeout), on: DispatchQueue(label: "afar.validation")) {
+            stream.cancel()
+        }
+        defer { timer.cancel() }
+        var body = Data()
+        do {
+            for try await chunk in stream {
+                didReceive(chunk)
+                guard chunk.count <= limit - body.count else { return nil }
+                body.append(chunk)
+            }
+            return body
+        } catch {
+            return nil
         }
     }
 }
@@ -143,6 +208,12 @@ public struct ResponseValidation: Sendable {
 /// A closure that throws an error if a response is invalid.
 typealias Validator = @Sendable (ValidatedResponse) throws -> Void
 
+/// The error of a validator that requires the response's body to create its final error.
+private struct BodyRejection: Error {
+    let limit: Int
+    let makeError: @Sendable (Data?) -> any Error
+}
+
 struct ValidatedResponse {
     let request: URLRequest?
     let head: ResponseHead
@@ -150,6 +221,16 @@ struct ValidatedResponse {
 
     var data: Data? { if case .data(let data) = body { data } else { nil } }
     var fileURL: URL? { if case .file(let fileURL) = body { fileURL } else { nil } }
+
+    /// Returns a body that has arrived, or nil if it exceeds the limit or can't be read.
+    func body(upTo limit: Int) -> Data? {
+        guard let fileURL else { return data.map { $0.count <= limit ? $0 : nil } ?? Data() }
+        guard let size = fileSize, size <= limit else { return nil }
+        // On Linux, Foundation leaks 4 KiB when it reads an empty file.
+        return size == 0 ? Data() : try? Data(contentsOf: fileURL)
+    }
+
+    private var fileSize: Int? { (try? fileURL?.resourceValues(forKeys: [.fileSizeKey]))?.fileSize }
 
     var response: HTTPURLResponse {
         get throws {
@@ -162,7 +243,7 @@ struct ValidatedResponse {
     var hasBody: Bool {
         switch body {
         case .data(let data): data?.isEmpty == false
-        case .file(let fileURL): (try? fileURL?.resourceValues(forKeys: [.fileSizeKey]))?.fileSize ?? 0 > 0
+        case .file: fileSize ?? 0 > 0
         case .stream: head.contentLength != 0 && head.status != 204 && head.status != 304
         }
     }

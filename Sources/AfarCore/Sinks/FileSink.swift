@@ -68,7 +68,7 @@ final class FileSink: ResponseSink {
         if let file, delegate.receivesFiles {
             await request.onQueue(request.session.queues.root) { delegate.didDownload(file, of: request) }
         }
-        try request.validate(.file(storage.files.fileURL))
+        try await request.validate(.file(storage.files.fileURL))
         guard let file else { return }
         if let destination, let response = request.response {
             // Moving the file to another file system is slow, because the file is copied.

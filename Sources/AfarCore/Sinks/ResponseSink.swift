@@ -132,7 +132,7 @@ final class MemorySink: ResponseSink {
     }
 
     nonisolated(nonsending) func commit(for request: Request) async throws(AFError) {
-        try request.validate(.data(data))
+        try await request.validate(.data(data))
     }
 
     func end() { stream(to: nil) }
@@ -157,7 +157,7 @@ final class StreamSink: ResponseSink {
 
     func read(_ response: TransportResponse, for request: Request) async throws {
         guard case .stream(let body) = response.body else { return }
-        try request.validate(.stream)
+        try await request.validate(.stream, arrivingIn: body)
         for consumer in consumers.withLock({ $0 }) { consumer.begin(response.head) }
         try await request.forEachChunk(of: body) { chunk in
             for consumer in consumers.withLock({ $0 }) where !request.hasEnded { await consumer.consume(chunk) }

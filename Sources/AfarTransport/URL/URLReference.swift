@@ -157,6 +157,12 @@ extension URL {
         }
     }
 
+    /// Creates a `URL` from a reference, which can be relative, and keeps its escapes (RFC 3986, section 5.2). The `URL` has no
+    /// `baseURL`. Returns nil if the result isn't a valid URL.
+    public init?(keepingEscapesOf reference: String, relativeTo base: URL) {
+        self.init(URLReference(reference).resolved(against: URLReference(asWritten: base.absoluteString)))
+    }
+
     /// Creates a `URL` from a reference. Returns nil if its authority is invalid.
     package init?(_ reference: URLReference) {
         var reference = reference

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import AfarTransport
@@ -42,6 +43,18 @@ struct URLReferenceTests {
     ])
     func invalidCharactersAreEncoded(reference: String, url: String) {
         #expect(resolve(reference) == url)
+    }
+
+    @Test(arguments: [
+        ("?a[]=%2F|", "http://a/b/c/d;p?a%5B%5D=%2F%7C"), ("/%41/ä b", "http://a/%41/%C3%A4%20b"),
+        ("", "http://a/b/c/d;p?q"),
+        ("//u:%20@h/x#f", "http://u:%20@h/x#f"), ("x:y", "x:y"), ("http://[", nil), ("//a:b", nil),
+    ])
+    func aReferenceBecomesAURL(reference: String, url: String?) throws {
+        let base = try #require(URL(string: "http://a/b/c/d;p?q#f"))
+        let resolved = URL(keepingEscapesOf: reference, relativeTo: base)
+        #expect(resolved?.absoluteString == url)
+        #expect(resolved?.baseURL == nil)
     }
 
     @Test func aBaseWithoutAPathAcceptsARelativeOne() {
