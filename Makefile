@@ -52,7 +52,7 @@ BINARY = $(shell $(SWIFT) build $(OPTIONS) -c release --show-bin-path)/afar
 # The base path of the site that `make docs` builds.
 BASE ?= /
 
-.PHONY: help options run install test check nightly api-breakage fuzz sanitize sanitize-thread sanitize-address bench counts bench-serializers bench-images bench-stores bench-websockets autobahn newer-libcurl memcheck soak \
+.PHONY: help options run install test check nightly api-breakage fuzz sanitize sanitize-thread sanitize-address bench counts bench-serializers bench-images bench-stores bench-websockets autobahn newer-libcurl uri-templates memcheck soak \
 	smoke docs lint format build-packages test-packages bench-packages
 
 help: ## Lists the targets.
@@ -135,6 +135,11 @@ autobahn: build-packages ## Tests WebSockets with Autobahn's fuzzing server (ARG
 newer-libcurl: test-packages ## Runs the conformance suite, the fault tests and tests of HTTP/2 and TLS with the libcurl in PyPI's pycurl.
 	$(call install,python3-venv)
 	Tests/NewerLibcurl/run
+
+uri-templates: ## Compares the table of expanded URI templates with PyPI's uritemplate (ARGS=--write to replace the table).
+	$(call install,python3-venv)
+	@python3 -m venv .build/uri-templates && .build/uri-templates/bin/pip -q install uritemplate==4.2.0
+	@.build/uri-templates/bin/python Tests/AfarAPITests/uri-templates.py $(ARGS)
 
 memcheck: test-packages ## Runs tests of HTTP/1.1 under valgrind, which also checks libcurl (takes minutes).
 	$(call install,valgrind gcc libc6-dev binutils)

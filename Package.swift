@@ -10,7 +10,7 @@ let package = Package(
         "AfarCompression", "AfarCurl", "AfarHTTP", "AfarXML", "AfarURLSession", "AfarLogging", "AfarReachability",
         "AfarHAR", "AfarTesting", "AfarConformance", "AfarTestServer", "AfarDiskCache", "AfarJSON", "AfarYAML",
         "AfarImage", "AfarCSV", "AfarProtobuf", "AfarNetworkActivity", "AfarMetrics", "AfarPublishers", "AfarTracing",
-        "AfarServiceLifecycle", "AfarConfiguration", "AfarEgress",
+        "AfarServiceLifecycle", "AfarConfiguration", "AfarEgress", "AfarAPI",
     ].map { .library(name: $0, targets: [$0]) } + [.executable(name: "afar", targets: ["AfarCLI"])],
     traits: [
         .trait(
@@ -126,6 +126,7 @@ let libraries: [Target] = [
 ]
 
 let plugins: [Target] = [
+    .plugin("AfarAPI", ["AfarCore", .httpTypes]),
     .plugin("AfarCSV", ["AfarCore", "AfarSerializers", .httpTypes]),
     .plugin("AfarConfiguration", ["AfarCore", "AfarTransport", .configuration]),
     .plugin("AfarDiskCache", ["AfarStages", "CZlib", .httpTypes, .grdb]),
@@ -153,7 +154,7 @@ let programs: [Target] = [
     .program(
         "AfarFuzz",
         [
-            "AfarCSV", "AfarCore", "AfarImage", "AfarJSON", "AfarSerializers", "AfarXML",
+            "AfarAPI", "AfarCSV", "AfarCore", "AfarImage", "AfarJSON", "AfarSerializers", "AfarXML",
             "AfarHTTP1", "AfarTransport",
             .target(name: "AfarProtobuf", condition: .when(traits: ["Protobuf"])),
             .target(name: "AfarYAML", condition: .when(traits: ["YAML"])),
@@ -212,6 +213,8 @@ let tests: [Target] = [
         ["AfarCore", "AfarTesting", "AfarTestServer", "AfarTransport", .onLinux("AfarCurl"), .httpTypes],
         exclude: ["fixtures.py", "references.py"]),
     .tests("AfarJSON", ["AfarCore", "AfarSerializers", "AfarTesting", "AfarTransport", .httpTypes]),
+    .tests(
+        "AfarAPI", ["Afar", "AfarTesting", "AfarTestServer"], exclude: ["uri-templates.json", "uri-templates.py"]),
     .tests("AfarCSV", ["AfarCore", "AfarSerializers", "AfarTesting", .httpTypes]),
     .tests(
         "AfarEgress",
@@ -267,7 +270,7 @@ let tests: [Target] = [
         dependencies: [
             "Afar", "AfarConfiguration", "AfarConformance", "AfarCore", "AfarDiskCache", "AfarEgress", "AfarHAR", "AfarImage",
             "AfarJSON", "AfarLogging", "AfarMetrics", "AfarNetworkActivity", "AfarPublishers", "AfarServiceLifecycle",
-            "AfarTesting", "AfarTestServer", "AfarTracing", "AfarXML", "AfarCSV", "AfarProtobuf", "AfarYAML",
+            "AfarTesting", "AfarTestServer", "AfarTracing", "AfarXML", "AfarAPI", "AfarCSV", "AfarProtobuf", "AfarYAML",
             .configuration, .swiftProtobuf, .openCombine, .httpTypes, .serviceLifecycle("ServiceLifecycle"),
             .swiftLog, .yams,
         ],

@@ -49,6 +49,6 @@ struct Contradiction: Error {
 extension Subject {
     /// All subjects.
     static let all =
-        xml + json + fastJSON + propertyLists + streams + text + yaml + csv + protobuf + images + heads + responses
-        + codings
+        xml + json + fastJSON + propertyLists + streams + text + yaml + csv + api + protobuf + images + heads
+        + responses + codings
 }
