@@ -52,7 +52,7 @@ BINARY = $(shell $(SWIFT) build $(OPTIONS) -c release --show-bin-path)/afar
 # The base path of the site that `make docs` builds.
 BASE ?= /
 
-.PHONY: help options run install test check nightly api-breakage fuzz sanitize sanitize-thread sanitize-address bench counts bench-serializers bench-images bench-stores bench-websockets autobahn newer-libcurl uri-templates memcheck soak \
+.PHONY: help options run install test check nightly api-breakage fuzz sanitize sanitize-thread sanitize-address bench counts bench-serializers bench-images bench-stores bench-websockets bench-resilience autobahn newer-libcurl uri-templates memcheck soak \
 	smoke docs lint format build-packages test-packages bench-packages
 
 help: ## Lists the targets.
@@ -128,6 +128,10 @@ bench-stores: bench-packages ## Measures responses from caches in memory and on 
 bench-websockets: bench-packages ## Compares the messages per second over one WebSocket with Python's aiohttp.
 	$(SWIFT) build --package-path Benchmarks -c release --product WebSocketBench
 	@Benchmarks/.build/release/WebSocketBench
+
+bench-resilience: bench-packages ## Measures hedging, retry budgets and circuit breakers with a flaky server (ARGS="--quick", ARGS=--write).
+	$(SWIFT) build --package-path Benchmarks -c release --product ResilienceBench
+	@Benchmarks/.build/release/ResilienceBench $(ARGS)
 
 autobahn: build-packages ## Tests WebSockets with Autobahn's fuzzing server (ARGS=--quick for fewer cases).
 	Tests/Autobahn/run $(ARGS)

@@ -10,7 +10,7 @@ let package = Package(
         "AfarCompression", "AfarCurl", "AfarHTTP", "AfarXML", "AfarURLSession", "AfarLogging", "AfarReachability",
         "AfarHAR", "AfarTesting", "AfarConformance", "AfarTestServer", "AfarDiskCache", "AfarJSON", "AfarYAML",
         "AfarImage", "AfarCSV", "AfarProtobuf", "AfarNetworkActivity", "AfarMetrics", "AfarPublishers", "AfarTracing",
-        "AfarServiceLifecycle", "AfarConfiguration", "AfarEgress", "AfarAPI",
+        "AfarServiceLifecycle", "AfarConfiguration", "AfarEgress", "AfarAPI", "AfarResilience",
     ].map { .library(name: $0, targets: [$0]) } + [.executable(name: "afar", targets: ["AfarCLI"])],
     traits: [
         .trait(
@@ -139,6 +139,7 @@ let plugins: [Target] = [
     .plugin("AfarNetworkActivity", ["AfarCore"]),
     .plugin("AfarProtobuf", ["AfarCore", .httpTypes, .swiftProtobuf]),
     .plugin("AfarPublishers", ["AfarCore", "AfarSerializers", "AfarTransport", .openCombine]),
+    .plugin("AfarResilience", ["AfarCore", "AfarTransport", .httpTypes, .metrics("CoreMetrics")]),
     .plugin("AfarServiceLifecycle", ["AfarCore", .serviceLifecycle("ServiceLifecycle")]),
     .plugin("AfarTracing", ["AfarCore", "AfarTransport", .httpTypes, .tracing("Tracing")]),
     .plugin("AfarYAML", ["AfarCore", "AfarSerializers", .yams]),
@@ -229,6 +230,12 @@ let tests: [Target] = [
         ]),
     .tests("AfarPublishers", ["AfarCore", "AfarSerializers", "AfarTesting", .httpTypes, .openCombine]),
     .tests(
+        "AfarResilience",
+        [
+            "AfarConformance", "AfarCore", "AfarSerializers", "AfarTesting", "AfarTestServer", "AfarTransport",
+            .onLinux("AfarHTTP"), .httpTypes, .metrics("MetricsTestKit"),
+        ]),
+    .tests(
         "AfarTracing",
         [
             "AfarCore", "AfarSerializers", "AfarTesting", "AfarTestServer", .onLinux("AfarCurl"), .httpTypes,
@@ -268,8 +275,10 @@ let tests: [Target] = [
     .testTarget(
         name: "DocumentationTests",
         dependencies: [
-            "Afar", "AfarConfiguration", "AfarConformance", "AfarCore", "AfarDiskCache", "AfarEgress", "AfarHAR", "AfarImage",
-            "AfarJSON", "AfarLogging", "AfarMetrics", "AfarNetworkActivity", "AfarPublishers", "AfarServiceLifecycle",
+            "Afar", "AfarConfiguration", "AfarConformance", "AfarCore", "AfarDiskCache", "AfarEgress", "AfarHAR",
+            "AfarImage",
+            "AfarJSON", "AfarLogging", "AfarMetrics", "AfarNetworkActivity", "AfarPublishers", "AfarResilience",
+            "AfarServiceLifecycle",
             "AfarTesting", "AfarTestServer", "AfarTracing", "AfarXML", "AfarAPI", "AfarCSV", "AfarProtobuf", "AfarYAML",
             .configuration, .swiftProtobuf, .openCombine, .httpTypes, .serviceLifecycle("ServiceLifecycle"),
             .swiftLog, .yams,

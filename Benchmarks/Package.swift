@@ -63,6 +63,15 @@ let package = Package(
             dependencies: ["Measurement", "Servers", .product(name: "Afar", package: "Afar")],
             path: "WebSockets", exclude: ["echo-client.py", "echo-server.py"]
         ),
+        .executableTarget(
+            name: "ResilienceBench",
+            dependencies: [
+                "Measurement", "Servers", .product(name: "Afar", package: "Afar"),
+                .product(name: "AfarResilience", package: "Afar"), .product(name: "AfarTestServer", package: "Afar"),
+                .product(name: "AfarTransport", package: "Afar"),
+            ],
+            path: "Resilience"
+        ),
         .target(name: "Counters", path: "Counters"),
         .executableTarget(
             name: "Soak",

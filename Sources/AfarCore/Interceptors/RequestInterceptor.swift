@@ -113,7 +113,7 @@ public struct RequestAdapterState: Sendable {
     }
 
     /// The request, or nil in a state created for testing.
-    var request: Request? {
+    public var request: Request? {
         if case .request(let request) = subject { request } else { nil }
     }
 }

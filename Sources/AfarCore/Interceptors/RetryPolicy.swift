@@ -208,7 +208,7 @@ extension ResponseHead {
     /// missing or invalid.
     ///
     /// A date in the header is compared with the response's own date, if it has one, so incorrect clocks have no effect.
-    func retryAfter(now: Date) -> TimeInterval? {
+    public func retryAfter(now: Date) -> TimeInterval? {
         guard let text = value(for: .retryAfter) else { return nil }
         if text.wholeMatch(of: /[0-9]+/) != nil { return TimeInterval(text) }
         guard let date = HTTPDate.parse(text) else { return nil }

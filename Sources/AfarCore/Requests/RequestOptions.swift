@@ -71,16 +71,23 @@ extension Request {
     ///
     /// Call this method before the request is sent. An attempt in progress keeps its options, except for the
     /// ``RequestOptions/deadline``.
+    ///
+    /// - Parameter change: Changes the options. Called again if another thread has changed them in the meantime.
     @discardableResult
     public func options(_ change: (inout RequestOptions) -> Void) -> Self {
-        var options = options
-        change(&options)
-        let isStarted = mutable.withLock { state in
-            state.settings.options = RequestOptions.Box(options)
-            return state.isStarted
+        while true {
+            let last = mutable.withLock { $0.settings.options }
+            var options = last?.options ?? RequestOptions()
+            change(&options)
+            let (isChanged, isStarted) = mutable.withLock { state in
+                guard state.settings.options === last else { return (false, false) }
+                state.settings.options = RequestOptions.Box(options)
+                return (true, state.isStarted)
+            }
+            guard isChanged else { continue }
+            if isStarted { scheduleDeadline() }
+            return self
         }
-        if isStarted { scheduleDeadline() }
-        return self
     }
 
     /// The request's options, which override its session's configuration.

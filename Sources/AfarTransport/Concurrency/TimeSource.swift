@@ -66,7 +66,8 @@ public struct TimeSource: Sendable {
     /// - Throws: `CancellationError` if the task is canceled.
     public func sleep(for duration: Duration) async throws {
         let duration = min(max(duration, .zero), .seconds(1e9))
-        guard let storage else { return try await Task.sleep(for: duration) }
-        try await storage.values.sleep(duration)
+        if let storage { return try await storage.values.sleep(duration) }
+        await pause(for: duration)
+        try Task.checkCancellation()
     }
 }

@@ -47,6 +47,23 @@ public final class Hop: @unchecked Sendable {
         (observer, decide) = (exchange.observer, exchange.decide)
     }
 
+    /// Creates a hop for a transport that wraps a ``CallbackTransport``. Pass the hop to that transport's
+    /// ``CallbackTransport/prepare(_:)``.
+    ///
+    /// The new hop has the remaining part of the other hop's total timeout.
+    ///
+    /// - Parameters:
+    ///   - exchange: The exchange to send, usually a changed copy of the other hop's ``exchangeToSend``. The new hop uses the exchange's
+    ///     head decision and observer.
+    ///   - hop: The hop that the wrapping transport has received.
+    public init(_ exchange: Exchange, insteadOf hop: Hop) {
+        self.exchange = exchange
+        (reason, redirectCount, hasLeftOrigin) = (hop.reason, hop.redirectCount, hop.hasLeftOrigin)
+        deadline = hop.deadline
+        totalTimeout = max(.zero, ContinuousClock.now.duration(to: hop.deadline)) / .seconds(1)
+        (observer, decide, runWork) = (exchange.observer, exchange.decide, hop.runWork)
+    }
+
     /// Creates a hop that a transport sends instead of the hop that it has received.
     package init(_ exchange: Exchange, insteadOf hop: Hop, observer: (any ExchangeObserver)?) {
         self.exchange = exchange

@@ -1,0 +1,194 @@
+import AfarCore
+import AfarTransport
+import Foundation
+
+/// The stage of the circuit breaker and the bulkhead. It handles each request that is sent to a server, after redirects, credentials and the
+/// cache.
+struct AdmissionStage: ExchangeStage {
+    let hosts: Hosts
+
+    func begin(_ hop: Hop) -> (any StageRun)? { AdmissionRun(hosts) }
+}
+
+/// One call of a host: from its admission to its end.
+final class AdmissionRun: StageRun {
+    private enum Phase {
+        case idle
+        /// Waiting for the bulkhead. The place in the queue is nil until it is known.
+        case waiting(place: Int?)
+        case running
+        /// Ended, or rejected by the circuit breaker or the bulkhead.
+        case ended
+    }
+
+    private enum Turn { case proceed, late, cancelled }
+
+    private struct State {
+        var phase = Phase.idle
+        var ticket: Circuit.Ticket?
+        var start = Duration.zero
+        var head: ResponseHead?
+        var headTime = Duration.zero
+        var timer: DelayedCalls.ID?
+        /// The end of the wait for the bulkhead.
+        var turn: Turn?
+        var continuation: CheckedContinuation<Turn, Never>?
+
+        mutating func take(_ turn: Turn) -> CheckedContinuation<Turn, Never>? {
+            self.turn = turn
+            return continuation.take()
+        }
+    }
+
+    private let hosts: Hosts
+    private let state = Guarded(State())
+    // Set by `before(_:)`, which is called first.
+    private nonisolated(unsafe) var key = ""
+    private nonisolated(unsafe) var time = TimeSource.system
+
+    init(_ hosts: Hosts) { self.hosts = hosts }
+
+    // MARK: Admission
+
+    func before(_ hop: Hop) -> Reply<RequestAction> {
+        time = hop.exchange.options.timeSource
+        key = hosts.key(of: hop.exchange)
+        let now = time.uptime
+        state.withLock { $0.phase = .waiting(place: nil) }
+        switch hosts.admit(self, for: key, at: now) {
+        case .admitted(let ticket):
+            state.withLock { ($0.phase, $0.ticket, $0.start) = (.running, ticket, now) }
+            return .now(sending(hop))
+        case .waiting(let ticket, let place):
+            let timer = hosts.policies.bulkhead.map { limits in
+                hosts.delays.schedule(after: limits.maximumWait, by: time) { [weak self] in self?.giveUp(.late) }
+            }
+            state.withLock { state in
+                (state.ticket, state.timer) = (ticket, timer)
+                if case .waiting = state.phase { state.phase = .waiting(place: place) }
+            }
+            return .wait { [self] in await action(for: hop) }
+        case .rejectedByCircuit(let delay):
+            state.withLock { $0.phase = .ended }
+            let nextProbe = delay.map { time.now + $0 / .seconds(1) }
+            return .now(.fail(CircuitBreakerError(key: key, nextProbe: nextProbe)))
+        case .rejectedByBulkhead:
+            state.withLock { $0.phase = .ended }
+            return .now(.fail(BulkheadError(key: key, reason: .queueFull)))
+        }
+    }
+
+    private func sending(_ hop: Hop) -> RequestAction {
+        guard hosts.policies.key != nil, hosts.policies.hedging != nil else { return .send }
+        var exchange = hop.exchange
+        exchange.context[HostKey.self] = key
+        return .change(exchange)
+    }
+
+    /// Waits for a place among the concurrent requests.
+    private func action(for hop: Hop) async -> RequestAction {
+        let turn = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let turn = state.withLock { state in
+                    if state.turn == nil { state.continuation = continuation }
+                    return state.turn
+                }
+                if let turn { continuation.resume(returning: turn) }
+            }
+        } onCancel: {
+            giveUp(.cancelled)
+        }
+        switch turn {
+        case .proceed: return sending(hop)
+        case .late: return .fail(BulkheadError(key: key, reason: .waitTimedOut))
+        case .cancelled:
+            return .fail(
+                TransportError(
+                    .cancelled, phase: .queued, url: hop.exchange.url,
+                    message: "the exchange was cancelled while it waited for its turn"))
+        }
+    }
+
+    /// Takes a place among the concurrent requests. Returns false if the run no longer needs it.
+    func proceed() -> Bool {
+        let now = time.uptime
+        let (isNeeded, continuation, timer) = state.withLock {
+            state -> (Bool, CheckedContinuation<Turn, Never>?, DelayedCalls.ID?) in
+            guard case .waiting = state.phase else { return (false, nil, nil) }
+            (state.phase, state.start) = (.running, now)
+            return (true, state.take(.proceed), state.timer)
+        }
+        if let timer { hosts.delays.cancel(timer) }
+        continuation?.resume(returning: .proceed)
+        return isNeeded
+    }
+
+    /// Ends the wait without a place, unless the run has one.
+    private func giveUp(_ turn: Turn) {
+        guard case .waiting(let place?) = state.withLock({ $0.phase }),
+            hosts.leaveLine(of: key, place, at: time.uptime, hasTimedOut: turn == .late)
+        else { return }
+        state.withLock { $0.take(turn) }?.resume(returning: turn)
+    }
+
+    // MARK: The call
+
+    func head(_ head: ResponseHead, of hop: Hop) -> Reply<ResponseAction> {
+        let now = time.uptime
+        let latency = state.withLock { state in
+            (state.head, state.headTime) = (head, now)
+            return now - state.start
+        }
+        let isPause = head.status == 429 || head.status == 503
+        let retryAfter = isPause ? head.retryAfter(now: time.now) : nil
+        hosts.receiveHead(
+            of: key, latency: latency, retryAfter: retryAfter.map { .seconds(min($0, 1e9)) }, at: now)
+        return .now(.pass)
+    }
+
+    func ended(_ hop: Hop, with result: Result<TransportResponse, any Error>?) {
+        let now = time.uptime
+        let last = state.withLock { state in
+            defer { state.phase = .ended }
+            return state
+        }
+        guard let ticket = last.ticket else { return }
+        if let timer = last.timer { hosts.delays.cancel(timer) }
+        switch last.phase {
+        case .idle, .ended: break
+        case .waiting(let place):
+            if let place { _ = hosts.leaveLine(of: key, place, at: now) }
+            hosts.record(ticket, of: key, isFailure: nil, duration: .zero, at: now)
+        case .running:
+            hosts.leave(key, at: now)
+            let duration = (last.head == nil ? now : last.headTime) - last.start
+            record(ticket, outcome(of: result, last.head), duration: duration, at: now)
+        }
+    }
+
+    /// Returns the outcome of a call, or nil if it doesn't count.
+    private func outcome(
+        of result: Result<TransportResponse, any Error>?, _ head: ResponseHead?
+    ) -> Result<ResponseHead, TransportError>? {
+        if case .failure(let error as TransportError)? = result {
+            if error.countsAsFailure { return .failure(error) }
+            if error.code == .cancelled { return nil }
+        }
+        return head.map { .success($0) }
+    }
+
+    private func record(
+        _ ticket: Circuit.Ticket, _ outcome: Result<ResponseHead, TransportError>?, duration: Duration, at now: Duration
+    ) {
+        let status = (try? outcome?.get())?.status
+        let finish: @Sendable (Bool?) -> Void = { [hosts, key] isFailure in
+            hosts.record(
+                ticket, of: key, isFailure: isFailure, isThrottled: status == 429, duration: duration, at: now)
+        }
+        if let outcome, let isFailure = hosts.policies.circuitBreaker?.isFailure {
+            hosts.queue.async { finish(isFailure(outcome)) }
+        } else {
+            finish(outcome.map { _ in status.map { $0 >= 500 } ?? true })
+        }
+    }
+}
