@@ -281,6 +281,7 @@ let tests: [Target] = [
             "AfarServiceLifecycle",
             "AfarTesting", "AfarTestServer", "AfarTracing", "AfarXML", "AfarAPI", "AfarCSV", "AfarProtobuf", "AfarYAML",
             .configuration, .swiftProtobuf, .openCombine, .httpTypes, .serviceLifecycle("ServiceLifecycle"),
+            .serviceLifecycle("UnixSignals"),
             .swiftLog, .yams,
         ],
         exclude: ["Samples/Recordings"]),

@@ -4,6 +4,7 @@ import AfarServiceLifecycle
 import Configuration
 import Logging
 import ServiceLifecycle
+import UnixSignals
 
 /// The samples of the plug-ins for servers.
 enum ServerSamples {
