@@ -101,8 +101,10 @@ import Testing
     }
 
     @Test func aRetryDoesNotRepeatBytes() async throws {
+        // Otherwise, the first attempt could fail before the body is read.
+        let gate = RawServer.Gate()
         let server = try await RawServer.start([
-            .receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nabc"), .close,
+            .receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nabc"), .hold(gate), .close,
         ])
         let retrying = AfarClientTransport(
             session: Session(configuration: .default, interceptor: RetryPolicy(exponentialBackoffScale: 0)))
@@ -110,7 +112,10 @@ import Testing
         let (_, body) = try await retrying.send(request, body: nil, baseURL: server.url, operationID: "test")
         var received = Data()
         await #expect(throws: AFError.self) {
-            for try await chunk in try #require(body) { received += chunk }
+            for try await chunk in try #require(body) {
+                received += chunk
+                gate.open()
+            }
         }
         #expect(String(decoding: received, as: UTF8.self) == "abc")
     }
