@@ -8,7 +8,7 @@ import UnixSignals
 
 /// The samples of the plug-ins for servers.
 enum ServerSamples {
-    static func lifecycle(_ session: Session, _ server: any Service) async throws {
+    static func lifecycle(_ session: Session, _ server: any ServiceLifecycle.Service) async throws {
         let group = ServiceGroup(
             services: [session.service(drainingFor: 10), server], gracefulShutdownSignals: [.sigterm],
             logger: Logger(label: "shop"))
