@@ -21,8 +21,12 @@ public final class ManualClock: Clock {
     public struct Instant: InstantProtocol {
         fileprivate let elapsed: Duration
 
-        /// Returns the instant after a duration.
-        public func advanced(by duration: Duration) -> Instant { Instant(elapsed: elapsed + duration) }
+        /// Returns the instant after a duration. If a `Duration` can't represent it, returns the last instant that it can represent.
+        public func advanced(by duration: Duration) -> Instant {
+            let (sum, overflows) = elapsed.attoseconds.addingReportingOverflow(duration.attoseconds)
+            guard overflows else { return Instant(elapsed: Duration(attoseconds: sum)) }
+            return Instant(elapsed: Duration(attoseconds: duration < .zero ? .min : .max))
+        }
 
         /// Returns the duration until another instant.
         public func duration(to other: Instant) -> Duration { other.elapsed - elapsed }

@@ -46,10 +46,11 @@ import Testing
         _ = await session.request("a%2Fb/ü?x=%C3%BC", parameters: ["y": "1"]).serializingData().response
         _ = await session.request("100%", parameters: ["y": 1]).serializingData().response
         _ = await session.request(URLRequest(url: try #require(URL(string: "c")))).serializingData().response
+        _ = await session.request("https://other.test/a/../b|c").serializingData().response
         #expect(
             transport.requests.map(\.url) == [
                 "https://api.test/v1/a%2Fb/%C3%BC?x=%C3%BC&y=1", "https://api.test/v1/100%25?y=1",
-                "https://api.test/v1/c",
+                "https://api.test/v1/c", "https://other.test/a/../b|c",
             ])
     }
 
@@ -93,6 +94,10 @@ import Testing
         }
         _ = await session.request("http://mock.test/", parameters: Query(a: [1, 2])).serializingData().response
         #expect(transport.requests.map(\.query) == ["a=1&a=2"])
+        let webSocket = session.webSocketRequest(to: "http://mock.test/", parameters: Query(a: [1, 2]))
+        webSocket.resume()
+        while !webSocket.isFinished { await Task.yield() }
+        #expect(webSocket.request?.url?.query == "a=1&a=2")
     }
 
     // MARK: Validation

@@ -84,4 +84,13 @@ import Testing
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
     }
+
+    @Test func itCannotBeAdvancedTooFar() async throws {
+        let clock = ManualClock()
+        for _ in 0..<40 { clock.advance(by: .seconds(Int64.max)) }
+        let end = clock.now
+        clock.advance(by: .seconds(1))
+        #expect(clock.now == end)
+        try await clock.timeSource.sleep(for: .seconds(1))
+    }
 }

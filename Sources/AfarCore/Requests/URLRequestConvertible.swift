@@ -67,7 +67,7 @@ extension URLRequest {
 extension URLReference {
     /// Returns the text of this reference, resolved against a base URL.
     func resolved(against base: URL) -> String {
-        resolved(against: URLReference(asWritten: base.absoluteString)).text
+        (scheme == nil ? resolved(against: URLReference(asWritten: base.absoluteString)) : self).text
     }
 }
 

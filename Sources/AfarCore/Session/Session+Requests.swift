@@ -114,6 +114,9 @@ extension Session {
 // MARK: - Opening connections in advance
 
 extension Session {
+    /// The transport's limit is usually lower.
+    private static let maximumPreconnections = 1_000
+
     /// Opens connections to a host before requests need them, and waits until they are open.
     ///
     /// ```swift
@@ -129,20 +132,23 @@ extension Session {
     ///   - convertible: A URL of the host. Its path isn't used.
     ///   - count: The number of connections that the host should have. The default is 1.
     /// - Throws: The error of the first connection that failed. `AFError.sessionTaskFailed` with a ``TransportError`` if the transport
-    ///   can't open connections in advance: only `HTTPTransport` can. The error is `explicitlyCancelled` if the task is canceled.
+    ///   can't open connections in advance: only `HTTPTransport` can. The error is `explicitlyCancelled` if the task is canceled, and
+    ///   `sessionInvalidated` if the session is invalidated.
     public func preconnect(to convertible: any URLConvertible, count: Int = 1) async throws {
         if let refusal = state.refusal { throw refusal }
         let stack = TransportOverride.current?.stack(for: state) ?? state.stack
         var urlRequest = URLRequest(url: try convertible.asURL())
         if let base = configuration.baseURL { urlRequest.resolve(against: base) }
         var exchange = Exchange(request: try HTTPRequest(urlRequest, bodyLength: 0), options: try stack.options.get())
-        let count = max(0, min(count, configuration.httpMaximumConnectionsPerHost))
+        let count = max(0, min(count, Self.maximumPreconnections))
         exchange.options.preconnectionLimit = count
         do {
             try stack.capabilities.check(exchange)
             try await withThrowingTaskGroup(of: Void.self) { [exchange] group in
                 for _ in 0..<count { group.addTask { try await stack.open(exchange) } }
-                try await group.waitForAll()
+                group.addTask { [state] in if let end = await state.ending.value(ifCancelled: nil) { throw end } }
+                for _ in 0..<count { try await group.next() }
+                group.cancelAll()
             }
         } catch {
             if Task.isCancelled { throw AFError.explicitlyCancelled }

@@ -575,14 +575,15 @@ open class Session: @unchecked Sendable {
         to url: any URLConvertible,
         configuration: WebSocketRequest.Configuration = .default,
         parameters: Parameters?,
-        encoder: any ParameterEncoder = URLEncodedFormParameterEncoder.default,
+        encoder: any ParameterEncoder = SessionEncoder(),
         headers: HTTPHeaders? = nil,
         interceptor: (any RequestInterceptor)? = nil,
         requestModifier: RequestModifier? = nil
     ) -> WebSocketRequest {
         webSocketRequest(
             performing: ParameterizedRequest(
-                url: url, method: .get, headers: headers, modifier: requestModifier, parameters, encoder),
+                url: url, method: .get, headers: headers, modifier: requestModifier, parameters,
+                resolved(encoder, for: .get)),
             configuration: configuration, interceptor: interceptor)
     }
 

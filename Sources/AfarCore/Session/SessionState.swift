@@ -47,6 +47,8 @@ final class SessionState: Sendable {
     /// Nil if the session has no connectivity provider.
     private let connectivityListener: ConnectivityListener?
     private let mutable = Locked(Mutable())
+    /// The error with which the session ends.
+    let ending = Deferred<AFError?>()
 
     init(
         configuration: SessionConfiguration,
@@ -137,6 +139,7 @@ final class SessionState: Sendable {
         }
         guard let running else { return }
         connectivityListener?.end()
+        ending.fulfill(error)
         for request in running { request.end(with: error) }
         let cause: (any Error)? = if case .sessionInvalidated(let error) = error { error } else { nil }
         eventMonitor?.receive(.sessionDidBecomeInvalid(cause))

@@ -122,6 +122,12 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
     /// Whether there are waiters for which no connection is being opened.
     func hasUnservedWaiters(_ key: Key) -> Bool { hosts[key].map { $0.opening < $0.waiting.count } ?? false }
 
+    /// The waiters for which no connection is being opened.
+    func unservedWaiters(_ key: Key) -> [Waiter] {
+        guard let host = hosts[key], host.opening < host.waiting.count else { return [] }
+        return (host.opening..<host.waiting.count).compactMap { host.waiting[$0]?.waiter }
+    }
+
     /// Counts another connection to a host as being opened, if a waiter needs it and the limit permits it. Returns whether it
     /// was counted. Call this method when a slot becomes free.
     func openNext(_ key: Key) -> Bool { hosts[key].map { open($0) } ?? false }

@@ -44,7 +44,7 @@ extension HTTPEngine {
     private func begin(_ exchange: HTTPExchange, on connection: HTTPConnection) {
         exchange.isWaiting = false
         exchange.state.admit(at: loop.now)
-        guard exchange.hop.exchange.options.preconnectionLimit == nil else {
+        guard !exchange.isPreconnection else {
             exchange.completePreconnection()
             finish(exchange)
             guard connection.http2 == nil else { return connection.queueTurn() }
@@ -104,7 +104,9 @@ extension HTTPEngine {
             connection.becomeIdle()
             noteDeadline(deadline)
             while let surplus = pool.takeSurplus() { closeIdle(surplus) }
-            if pool.hasUnservedWaiters(connection.key) { makeRoom(connection.key) }
+            guard pool.hasUnservedWaiters(connection.key) else { return }
+            completeUnservedPreconnections(to: connection.key)
+            makeRoom(connection.key)
         }
     }
 
@@ -257,6 +259,20 @@ extension HTTPEngine {
                 guard let waiter = pool.lastConnecting(to: key) else { return pool.openingWasCancelled(key) }
                 startAttempt(for: waiter)
             }
+            completeUnservedPreconnections(to: key)
+        }
+    }
+
+    /// Completes the waiting preconnections for which no connection is being opened, if the host has enough connections. Otherwise, they
+    /// would replace idle connections with new ones, or wait until requests end.
+    private func completeUnservedPreconnections(to key: ConnectionKey) {
+        guard preconnectionCount > 0 else { return }
+        for waiter in pool.unservedWaiters(key) {
+            guard let limit = waiter.hop.exchange.options.preconnectionLimit, pool.hasConnections(limit, to: key) else {
+                continue
+            }
+            waiter.completePreconnection()
+            finish(waiter)
         }
     }
 

@@ -38,6 +38,8 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
     let resolver: Resolver<ConnectionAttempt>
     @exclusivity(unchecked) var attempts: [ConnectionAttempt] = []
     @exclusivity(unchecked) private var exchanges: [HTTPExchange] = []
+    /// The number of exchanges that only open a connection.
+    @exclusivity(unchecked) private(set) var preconnectionCount = 0
     private let completions = CompletionQueue()
     @exclusivity(unchecked) var isShutDown = false
     /// A number that changes when the idle connections are closed. Connections of an earlier generation are closed after their exchange.
@@ -175,6 +177,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
     private func submit(_ exchange: HTTPExchange) {
         exchange.index = exchanges.count
         exchanges.append(exchange)
+        if exchange.isPreconnection { preconnectionCount += 1 }
         if isShutDown || exchange.isCancelled { exchange.state.fail(.cancelled) }
         exchange.state.setSuspended(exchange.hop.exchange.control.isSuspended, at: loop.now)
         guard exchange.state.fault == nil else { return finish(exchange) }
@@ -228,6 +231,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
             exchange.lastAttempt = attempts.first { $0.key == exchange.key }
         }
         guard exchange.state.finish() else { return }
+        if exchange.isPreconnection { preconnectionCount -= 1 }
         // Detach before calling the completion, because the next exchange can use the same control.
         exchange.hop.exchange.control.attach(nil)
         let result = exchange.result(phase: phase)

@@ -116,7 +116,7 @@ final class HTTPExchange: LoopExchange, @unchecked Sendable {
     /// Whether the caller's thread can send the whole request quickly, and without calling an observer. The caller can hold locks that an
     /// observer requires.
     var canBeSentByCaller: Bool {
-        guard key.purpose == .requests else { return false }
+        guard key.purpose == .requests, !isPreconnection else { return false }
         return switch hop.exchange.body {
         case .none: true
         case .data: observer == nil && hop.exchange.inlineBody != nil
@@ -276,6 +276,9 @@ final class HTTPExchange: LoopExchange, @unchecked Sendable {
     }
 
     // MARK: The end
+
+    /// Whether the exchange only opens a connection.
+    var isPreconnection: Bool { hop.exchange.options.preconnectionLimit != nil }
 
     /// Completes an exchange that only opens a connection.
     func completePreconnection() {

@@ -207,8 +207,9 @@ package final class DelayedCall: @unchecked Sendable {
             stop = source.cancel
         } else {
             let task = Task(executorPreference: QueueExecutor(queue)) {
-                do { try await time.sleep(for: delay) } catch { return }
-                call()
+                // If a custom clock fails, the delay ends, because a request must not wait forever.
+                try? await time.sleep(for: delay)
+                if !Task.isCancelled { call() }
             }
             stop = task.cancel
         }

@@ -1,8 +1,22 @@
+import Foundation
 import Testing
 
 @testable import AfarTransport
 
 @Suite(.timeLimit(.minutes(1))) struct DeferredTests {
+    /// A clock that can't be used for waiting.
+    private struct BrokenClock: Clock {
+        struct Failure: Error {}
+
+        var now: ContinuousClock.Instant { .now }
+        var minimumResolution: Duration { .zero }
+
+        func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws { throw Failure() }
+    }
+
+    @Test func aPauseEndsIfTheClockFails() async {
+        await TimeSource(clock: BrokenClock(), now: { Date() }).pause(for: .seconds(1_000))
+    }
 
     @Test func inlineExecutionLosesNoJobs() async {
         // A job and the value arrive at the same time.
