@@ -52,7 +52,7 @@ BINARY = $(shell $(SWIFT) build $(OPTIONS) -c release --show-bin-path)/afar
 # The base path of the site that `make docs` builds.
 BASE ?= /
 
-.PHONY: help options run install test check nightly api-breakage fuzz sanitize sanitize-thread sanitize-address bench counts bench-serializers bench-images bench-stores bench-websockets bench-resilience autobahn newer-libcurl uri-templates memcheck soak \
+.PHONY: help options run install test check nightly api-breakage fuzz sanitize sanitize-thread sanitize-address bench counts bench-serializers bench-images bench-stores bench-websockets bench-resilience autobahn hummingbird newer-libcurl uri-templates memcheck soak \
 	smoke docs lint format build-packages test-packages bench-packages
 
 help: ## Lists the targets.
@@ -82,7 +82,7 @@ test: test-packages lint ## Checks the format and the wording, then runs all tes
 check: test-packages ## Checks the changes since a commit (SINCE=origin/main): format, wording, and tests of affected targets.
 	@SWIFT="$(SWIFT)" OPTIONS="$(OPTIONS)" Tests/check $(SINCE)
 
-nightly: ## Runs all slow checks: fuzzers, sanitizers, soak, other libcurl versions, Autobahn, docs, API breakage.
+nightly: ## Runs all slow checks: fuzzers, sanitizers, soak, other libcurl versions, Autobahn, Hummingbird, docs, API breakage.
 	@SWIFT="$(SWIFT)" Tests/nightly
 
 api-breakage: ## Compares the public API with the last release.
@@ -135,6 +135,9 @@ bench-resilience: bench-packages ## Measures hedging, retry budgets and circuit 
 
 autobahn: build-packages ## Tests WebSockets with Autobahn's fuzzing server (ARGS=--quick for fewer cases).
 	Tests/Autobahn/run $(ARGS)
+
+hummingbird: test-packages ## Tests HTTP/2 with Hummingbird, a server that uses SwiftNIO (takes minutes to build).
+	Tests/HummingbirdPeer/check
 
 newer-libcurl: test-packages ## Runs the conformance suite, the fault tests and tests of HTTP/2 and TLS with the libcurl in PyPI's pycurl.
 	$(call install,python3-venv)
