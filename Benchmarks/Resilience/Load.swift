@@ -63,6 +63,7 @@ final class Load: Sendable {
 
     init(_ resilience: Resilience, _ server: FlakyServer, seconds: Double) {
         var configuration = SessionConfiguration.default
+        configuration.httpMaximumConnectionsPerHost = 100
         let transport = Session.platformTransport(completing: &configuration)
         session = resilience.makeSession(configuration: configuration, transport: transport)
         (self.server, self.seconds) = (server, seconds)

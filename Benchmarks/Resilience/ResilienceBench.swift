@@ -48,14 +48,14 @@ import Measurement
             ("with a circuit breaker", Resilience(retrier: retries, circuitBreaker: breaker)),
         ]
         for (name, resilience) in policies {
-            let duration = isQuick ? 5.0 : 10
-            let load = Load(resilience, server, seconds: 5 + duration + 5)
+            let pause = isQuick ? 2.0 : 5
+            let load = Load(resilience, server, seconds: pause + 10 + pause)
             server.mode = .healthy
             async let run: Void = load.run()
-            try await Task.sleep(for: .seconds(5))
+            try await Task.sleep(for: .seconds(pause))
             server.mode = .out
             let start = load.mark()
-            try await Task.sleep(for: .seconds(duration))
+            try await Task.sleep(for: .seconds(10))
             server.mode = .healthy
             let end = load.mark()
             try await run
@@ -67,7 +67,7 @@ import Measurement
 
         print("\n\(Load.rate) requests per second, 5 % of the responses take 500 ms")
         print(LatencyResult.table(latencies).text)
-        print("\n\(Load.rate) requests per second, an outage with the status 503")
+        print("\n\(Load.rate) requests per second, an outage of 10 s with the status 503")
         print(OutageResult.table(outages).text)
         print("\n" + targets.map { "\($0.isMet ? "met   " : "MISSED")  \($0.name)" }.joined(separator: "\n"))
         if CommandLine.arguments.contains("--write") { try Guide.write(latencies, outages) }
@@ -120,5 +120,5 @@ struct OutageResult {
 
 extension Double {
     fileprivate var milliseconds: String { String(format: self < 0.1 ? "%.1f ms" : "%.0f ms", self * 1000) }
-    fileprivate var percent: String { String(format: "%.0f %%", self * 100) }
+    fileprivate var percent: String { String(format: self < 0.1 ? "%.1f %%" : "%.0f %%", self * 100) }
 }

@@ -135,10 +135,13 @@ final class AdmissionRun: StageRun {
 
     func head(_ head: ResponseHead, of hop: Hop) -> Reply<ResponseAction> {
         let now = time.uptime
-        let latency = state.withLock { state in
+        let latency = state.withLock { state -> Duration? in
+            // Called twice if the request has monitors.
+            guard state.head !== head else { return nil }
             (state.head, state.headTime) = (head, now)
             return now - state.start
         }
+        guard let latency else { return .now(.pass) }
         let isPause = head.status == 429 || head.status == 503
         let retryAfter = isPause ? head.retryAfter(now: time.now) : nil
         hosts.receiveHead(

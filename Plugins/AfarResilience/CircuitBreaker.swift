@@ -256,13 +256,13 @@ struct CallWindow: Sendable {
 // MARK: - Failures
 
 extension TransportError {
-    /// Whether the network or the server caused the error. False for canceled requests, for errors in the request, and for responses that
-    /// the client couldn't deliver or doesn't accept.
+    /// Whether the server or the network on the way to it caused the error. False for canceled requests, for errors in the request, for
+    /// responses that the client couldn't deliver or doesn't accept, and if this machine has no network.
     var countsAsFailure: Bool {
         switch code {
         case .cancelled, .invalidURL, .unsupportedURL, .requestBodyFailed, .deliveryFailed, .unsupportedByTransport,
             .invalidUse, .tooManyRedirects, .invalidRedirect, .insecureRedirect, .invalidCredential, .notCached,
-            .outOfResources, .responseTooLarge, .clientCertificateRequired, .clientCertificateRejected:
+            .notConnected, .outOfResources, .responseTooLarge, .clientCertificateRequired, .clientCertificateRejected:
             false
         default: true
         }
