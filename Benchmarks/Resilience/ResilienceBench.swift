@@ -107,7 +107,8 @@ struct OutageResult {
     init(name: String, _ load: Load, from start: Double, to end: Double) {
         self.name = name
         let outage = start..<end
-        ratio = Double(load.arrivals.count { outage.contains($0) }) / Double(load.calls.count { outage.contains($0.start) })
+        ratio =
+            Double(load.arrivals.count { outage.contains($0) }) / Double(load.calls.count { outage.contains($0.start) })
         recovery = (load.calls.filter { $0.isSuccess && $0.end >= end }.map(\.end).min() ?? .infinity) - end
     }
 

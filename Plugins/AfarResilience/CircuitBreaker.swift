@@ -262,7 +262,8 @@ extension TransportError {
         switch code {
         case .cancelled, .invalidURL, .unsupportedURL, .requestBodyFailed, .deliveryFailed, .unsupportedByTransport,
             .invalidUse, .tooManyRedirects, .invalidRedirect, .insecureRedirect, .invalidCredential, .notCached,
-            .notConnected, .outOfResources, .responseTooLarge, .clientCertificateRequired, .clientCertificateRejected:
+            .notConnected, .refusedByPolicy, .outOfResources, .responseTooLarge, .clientCertificateRequired,
+            .clientCertificateRejected:
             false
         default: true
         }

@@ -225,11 +225,12 @@ private final class HedgedExchange: PreparedExchange {
     private func end(_ attempt: Attempt, with result: Result<TransportResponse, any Error>) {
         // A transport that returns complete responses doesn't call `decide`.
         if case .success(let response) = result { _ = claim(response.head, for: attempt) }
-        let (ended, final) = state.withLock { state -> (State, Result<TransportResponse, any Error>)? in
-            guard let final = state.end(attempt, with: result) else { return nil }
-            defer { (state.completion, state.running) = (nil, [:]) }
-            return (state, final)
-        } ?? (State(), result)
+        let (ended, final) =
+            state.withLock { state -> (State, Result<TransportResponse, any Error>)? in
+                guard let final = state.end(attempt, with: result) else { return nil }
+                defer { (state.completion, state.running) = (nil, [:]) }
+                return (state, final)
+            } ?? (State(), result)
         guard let completion = ended.completion else { return }
         if let timer = ended.timer { hedge.hosts.delays.cancel(timer) }
         exchange.control.attach(nil)

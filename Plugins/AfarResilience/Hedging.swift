@@ -36,7 +36,8 @@ public struct Hedging: Sendable, Hashable {
     }
 
     /// GET, HEAD, OPTIONS and QUERY.
-    public static let safeMethods: Set<HTTPRequest.Method> = Set([.get, .head, .options] + [.init("QUERY")].compactMap { $0 })
+    public static let safeMethods: Set<HTTPRequest.Method> = Set(
+        [.get, .head, .options] + [.init("QUERY")].compactMap { $0 })
 }
 
 /// The last latencies of a host, in a ring.

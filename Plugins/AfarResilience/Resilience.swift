@@ -214,7 +214,9 @@ public struct ResilienceSnapshot: Sendable, Hashable, Codable {
         var host = host
         let now = host.lastUse.time
         let calls = host.circuit.counts(at: now)
-        (self.key, circuit, failureRate, slowCallRate) = (key, host.circuit.state, calls.failureRate, calls.slowCallRate)
+        (self.key, circuit, failureRate, slowCallRate) = (
+            key, host.circuit.state, calls.failureRate, calls.slowCallRate
+        )
         retryTokens = host.retries.count(at: now)
         (runningCount, waitingCount) = (host.line.runningCount, host.line.waitingCount)
         eventCounts = host.counts

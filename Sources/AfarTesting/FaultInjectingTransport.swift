@@ -86,7 +86,8 @@ public final class FaultInjectingTransport: Transport {
                 return try await MockTransport(capabilities: capabilities) { _ in response }.send(exchange)
             case .reset:
                 _ = try await base.send(exchange.collected)
-                throw failure(.connectionLost, .awaitingResponse, "an injected fault reset the connection", of: exchange)
+                throw failure(
+                    .connectionLost, .awaitingResponse, "an injected fault reset the connection", of: exchange)
             case .interruption(let count):
                 let response = try await base.send(exchange.collected)
                 var body = Data()

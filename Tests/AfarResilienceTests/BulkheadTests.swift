@@ -141,7 +141,8 @@ import Testing
     @Test func manyRequestsNeverExceedTheLimit() async {
         let running = Mutable((now: 0, maximum: 0))
         let resilience = Resilience(
-            circuitBreaker: nil, bulkhead: Bulkhead(maximumConcurrent: 7, maximumWaiting: 1_000, maximumWait: .seconds(60)))
+            circuitBreaker: nil,
+            bulkhead: Bulkhead(maximumConcurrent: 7, maximumWaiting: 1_000, maximumWait: .seconds(60)))
         let mock = MockTransport { _ in
             running.change { running in
                 running.now += 1

@@ -34,7 +34,8 @@ import Testing
     @Test(arguments: [
         (MockResponse.status(404), false), (.status(429), false), (.status(500), true), (.status(503), true),
         (.failure(.connectionLost), true), (.failure(.timedOut), true), (.failure(.cannotFindHost), true),
-        (.text("body").interrupted(after: 1), true), (.failure(.cancelled), false), (.failure(.requestBodyFailed), false),
+        (.text("body").interrupted(after: 1), true), (.failure(.cancelled), false),
+        (.failure(.requestBodyFailed), false),
     ])
     func onlyFailuresOfTheServerCount(response: MockResponse, isFailure: Bool) async {
         let service = Service(resilience()) { _ in response }

@@ -104,7 +104,9 @@ final class Gate: Sendable {
         let (id, observer) = state.change { state -> (Int, Waiter?) in
             state.lastID += 1
             state.arrivalCount += 1
-            guard let observer = state.observer, state.arrivalCount >= observer.count else { return (state.lastID, nil) }
+            guard let observer = state.observer, state.arrivalCount >= observer.count else {
+                return (state.lastID, nil)
+            }
             state.observer = nil
             return (state.lastID, observer.waiter)
         }

@@ -83,9 +83,10 @@ import Testing
         #expect(service.count(.hedged) == 1 && service.count(.hedgeWon) == 0)
     }
 
-    @Test(arguments: [
-        MockResponse.status(500), .status(429), .failure(.connectionLost), .failure(.timedOut),
-    ], [false, true])
+    @Test(
+        arguments: [
+            MockResponse.status(500), .status(429), .failure(.connectionLost), .failure(.timedOut),
+        ], [false, true])
     func aFailedHedgeDoesntReplaceASuccess(failure: MockResponse, isPlain: Bool) async {
         let service = service(Self.slow, failure, isPlain: isPlain)
         async let response = service.get()
@@ -162,7 +163,8 @@ import Testing
     @Test func otherMethodsCanBeHedgedIfTheirBodyCanBeSentAgain() async {
         let hedging = Hedging(delay: .fixed(Self.delay), maximumRatio: 1, methods: [.put])
         let service = service(Self.slow, .text("fast"), hedging: hedging)
-        async let response = service.session.upload(Data("body".utf8), to: Service.host, method: .put).serializingString().response
+        async let response = service.session.upload(Data("body".utf8), to: Service.host, method: .put)
+            .serializingString().response
         await service.clock.waitForSleepers(2)
         service.clock.advance(by: Self.delay)
         #expect(await response.value == "fast")
@@ -223,7 +225,9 @@ import Testing
                 defer { count += 1 }
                 return count
             }
-            return index < 32 ? .text("ok").delayed(by: latencies[index]) : index == 32 ? .text("slow").delayed(by: .seconds(100)) : .text("fast")
+            return index < 32
+                ? .text("ok").delayed(by: latencies[index])
+                : index == 32 ? .text("slow").delayed(by: .seconds(100)) : .text("fast")
         }
         for latency in latencies {
             async let response = service.get()

@@ -79,7 +79,8 @@ import Testing
         let service = Service(resilience) { _ in .status(503) }
         let interceptor = resilience.budgeting(.immediate(2))
         for _ in 0..<3 {
-            _ = await service.session.request(Service.host, interceptor: interceptor).validate().serializingData().response
+            _ = await service.session.request(Service.host, interceptor: interceptor).validate().serializingData()
+                .response
         }
         #expect(service.mock.requests.count == 6)
     }

@@ -162,7 +162,8 @@ import Testing
     }
 
     @Test func callsThatDontCountNeverOpenTheCircuit() {
-        #expect(run([.fail, .fail, .fail] + Array(repeating: .cancelled, count: 20)) == String(repeating: "C", count: 23))
+        #expect(
+            run([.fail, .fail, .fail] + Array(repeating: .cancelled, count: 20)) == String(repeating: "C", count: 23))
     }
 
     private let opened: [Step] = [.fail, .fail, .fail, .fail]
@@ -286,7 +287,8 @@ import Testing
     }
 
     @Test func oldLatenciesAreForgotten() {
-        #expect(percentile(1, of: Array(repeating: 900, count: 64) + Array(repeating: 5, count: 128)) == .milliseconds(5))
+        #expect(
+            percentile(1, of: Array(repeating: 900, count: 64) + Array(repeating: 5, count: 128)) == .milliseconds(5))
     }
 }
 

@@ -38,6 +38,7 @@ struct RequestAdapterStateTests {
         #expect(state.request == nil)
         let request = session.request("http://mock/")
         #expect(RequestAdapterState(request: request, session: session).requestID == request.id)
+        #expect(RequestAdapterState(request: request, session: session).request === request)
     }
 
     @Test func anAsyncAdapterRequiresNoRequest() async throws {
