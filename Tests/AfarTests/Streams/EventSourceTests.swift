@@ -10,20 +10,37 @@ import Testing
     static let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
     static let noMore = RawServer.Step.respond("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
 
-    /// Records delays without waiting.
-    private final class Pauses: Sendable {
+    /// A clock that records delays without waiting.
+    private final class Pauses: Clock {
+        let now = ContinuousClock.now
         private let noted = Locked<[Duration]>([])
         var all: [Duration] { noted.withLock { $0 } }
+        var minimumResolution: Duration { .zero }
+
+        func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) {
+            noted.withLock { $0.append(now.duration(to: deadline)) }
+        }
 
         func source(
-            _ session: Session, _ server: RawServer, lastEventID: String = "", jitter: Double = 0,
-            maximumFailures: Int? = nil
+            _ kind: TransportKind, _ server: RawServer, interceptor: (any RequestInterceptor)? = nil,
+            lastEventID: String = "", jitter: Double = 0, maximumFailures: Int? = nil
         ) -> EventSource {
-            var source = session.serverSentEvents(
+            let session = kind.session(interceptor: interceptor) { $0.timeSource = TimeSource(clock: self) { Date() } }
+            return session.serverSentEvents(
                 server.url, lastEventID: lastEventID,
                 reconnection: .init(jitter: jitter, maximumFailures: maximumFailures))
-            source.pause = { [noted] duration in noted.withLock { $0.append(duration) } }
-            return source
+        }
+    }
+
+    /// A clock whose delays take an hour.
+    private struct SlowClock: Clock {
+        let onSleep: @Sendable () -> Void
+        var now: ContinuousClock.Instant { .now }
+        var minimumResolution: Duration { .zero }
+
+        func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
+            onSleep()
+            try await Task.sleep(for: .seconds(3600))
         }
     }
 
@@ -41,9 +58,8 @@ import Testing
             [Self.noMore],
         ])
         let pauses = Pauses()
-        let session = kind.session()
         var events: [ServerSentEvent] = []
-        for try await event in pauses.source(session, server) { events.append(event) }
+        for try await event in pauses.source(kind, server) { events.append(event) }
         #expect(events.map(\.data) == ["a", "b", "c", "d"])
         #expect(events.map(\.id) == ["1", "ü", "ü", ""])
         #expect(server.requests.map(Self.id) == [nil, "ü", "ü", nil])
@@ -61,9 +77,8 @@ import Testing
             [.respond(Self.head + "data: c\n\n"), .close],
             [Self.noMore],
         ])
-        let session = TransportKind.platform.session()
         var ids: [String] = []
-        for try await event in Pauses().source(session, server) { ids.append(event.id) }
+        for try await event in Pauses().source(.platform, server) { ids.append(event.id) }
         #expect(ids == ["1", id, "1"])
         #expect(server.requests.map(Self.id) == [nil, "1", "1"])
         await server.stop()
@@ -83,9 +98,8 @@ import Testing
             [Self.noMore],
         ])
         let pauses = Pauses()
-        let session = kind.session()
         var data: [String] = []
-        for try await event in pauses.source(session, server) { data.append(event.data) }
+        for try await event in pauses.source(kind, server) { data.append(event.data) }
         #expect(data == ["a", "b"])
         #expect(server.requests.map(Self.id).compactMap { $0 }.allSatisfy { $0 == "1" })
         // Connections without events increase the delay; an event resets it.
@@ -104,9 +118,8 @@ import Testing
             [Self.noMore],
         ])
         let pauses = Pauses()
-        let session = kind.session()
         var data: [String] = []
-        for try await event in pauses.source(session, server) { data.append(event.data) }
+        for try await event in pauses.source(kind, server) { data.append(event.data) }
         #expect(data == ["a", "b"])
         #expect(pauses.all == [.milliseconds(20), .seconds(70), .seconds(70)])
         await server.stop()
@@ -131,9 +144,8 @@ import Testing
         let server = try await RawServer.start(scripts: [
             [.respond(Self.head + "data: a\n\n"), .close], [Self.noMore],
         ])
-        let session = kind.session()
         var ids: [String] = []
-        for try await event in Pauses().source(session, server, lastEventID: "41") { ids.append(event.id) }
+        for try await event in Pauses().source(kind, server, lastEventID: "41") { ids.append(event.id) }
         #expect(ids == ["41"])
         #expect(server.requests.map(Self.id) == ["41", "41"])
         await server.stop()
@@ -151,8 +163,7 @@ import Testing
         let server = try await RawServer.start(scripts: [
             [.respond(Self.head + "data: a\n\n"), .close], [.respond(answer)],
         ])
-        let session = kind.session()
-        var iterator = Pauses().source(session, server).makeAsyncIterator()
+        var iterator = Pauses().source(kind, server).makeAsyncIterator()
         #expect(try await iterator.next()?.data == "a")
         let error = await #expect(throws: AFError.self) { try await iterator.next() }
         #expect(error?.isResponseValidationError == true)
@@ -177,14 +188,12 @@ import Testing
     func aServerOfAnotherProtocolIsThrown(scheme: String) async throws {
         let server = try await RawServer.start([.send("SSH-2.0-OpenSSH_9.2\r\n"), .waitForever])
         let address = server.url.absoluteString.replacingOccurrences(of: "http:", with: "\(scheme):")
-        let session = TransportKind.platform.session()
-        var source = session.serverSentEvents(address, reconnection: .init(maximumFailures: 3))
-        let pauses = Locked(0)
-        source.pause = { [pauses] _ in pauses.withLock { $0 += 1 } }
-        var iterator = source.makeAsyncIterator()
+        let pauses = Pauses()
+        let session = TransportKind.platform.session { $0.timeSource = TimeSource(clock: pauses) { Date() } }
+        var iterator = session.serverSentEvents(address, reconnection: .init(maximumFailures: 3)).makeAsyncIterator()
         let error = await #expect(throws: AFError.self) { try await iterator.next() }
         #expect(error?.isSessionTaskError == true)
-        #expect(pauses.withLock { $0 } == 0)
+        #expect(pauses.all.isEmpty)
         #expect(try await iterator.next() == nil)
         await server.stop()
     }
@@ -201,8 +210,7 @@ import Testing
             [.respond(Self.head + "data: a\n\n"), .close], [.respond(Self.head), .close], [.receiveHead, .close],
         ])
         let pauses = Pauses()
-        let session = TransportKind.platform.session()
-        var iterator = pauses.source(session, server, maximumFailures: 2).makeAsyncIterator()
+        var iterator = pauses.source(.platform, server, maximumFailures: 2).makeAsyncIterator()
         #expect(try await iterator.next()?.data == "a")
         let error = await #expect(throws: AFError.self) { try await iterator.next() }
         #expect(error?.isSessionTaskError == true)
@@ -241,16 +249,13 @@ import Testing
 
     @Test func cancellingTheTaskEndsTheWait() async throws {
         let server = try await RawServer.start([.respond(Self.head + "data: a\n\n"), .close])
-        let session = TransportKind.platform.session()
         let waits = Signal()
-        var source = session.serverSentEvents(server.url)
-        source.pause = { _ in
-            waits.set()
-            try await Task.sleep(for: .seconds(3600))
+        let session = TransportKind.platform.session {
+            $0.timeSource = TimeSource(clock: SlowClock { waits.set() }) { Date() }
         }
-        let task = Task { [source] in
+        let task = Task {
             var count = 0
-            for try await _ in source { count += 1 }
+            for try await _ in session.serverSentEvents(server.url) { count += 1 }
             return count
         }
         await waits.wait()
@@ -272,13 +277,14 @@ import Testing
             [.respond(Self.head + "data: b\n\n"), .close],
             [Self.noMore],
         ])
-        let session = TransportKind.platform.session(interceptor: RetryPolicy(exponentialBackoffScale: 0.001))
         let pauses = Pauses()
         var events: [ServerSentEvent] = []
-        for try await event in pauses.source(session, server) { events.append(event) }
+        let source = pauses.source(.platform, server, interceptor: RetryPolicy(exponentialBackoffScale: 0.001))
+        for try await event in source { events.append(event) }
         #expect(events == [ServerSentEvent(data: "a", id: "1"), ServerSentEvent(data: "b", id: "1")])
         #expect(server.requests.map(Self.id) == [nil, "1", "1"])
-        #expect(pauses.all == [.seconds(3)])
+        // The retry had a delay, too.
+        #expect(pauses.all.filter { $0 >= .seconds(1) } == [.seconds(3)])
         await server.stop()
     }
 
