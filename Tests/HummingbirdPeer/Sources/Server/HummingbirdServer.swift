@@ -37,11 +37,10 @@ package final class HummingbirdServer: Sendable {
     ///
     /// - Parameters:
     ///   - port: The port. With 0, the system chooses one.
-    ///   - signals: The signals that shut the server down gracefully.
+    ///   - handlesSIGTERM: Whether the signal SIGTERM shuts the server down gracefully.
     ///   - change: Changes the configuration of HTTP/2.
     package static func start(
-        port: Int = 0, shutdownSignals signals: [UnixSignal] = [],
-        _ change: (inout HTTP2ChannelConfiguration) -> Void = { _ in }
+        port: Int = 0, handlesSIGTERM: Bool = false, _ change: (inout HTTP2ChannelConfiguration) -> Void = { _ in }
     ) async throws -> HummingbirdServer {
         var configuration = HTTP2ChannelConfiguration(
             streamConfiguration: .init(additionalChannelHandlers: [TrailerEcho()]))
@@ -69,7 +68,8 @@ package final class HummingbirdServer: Sendable {
             logger: Logger(label: "Hummingbird") { _ in SwiftLogNoOpLogHandler() })
         let services = ServiceGroup(
             configuration: .init(
-                services: [application], gracefulShutdownSignals: signals, logger: application.logger))
+                services: [application], gracefulShutdownSignals: handlesSIGTERM ? [.sigterm] : [],
+                logger: application.logger))
         let running = Task {
             defer { onStart.finish() }
             try await services.run()

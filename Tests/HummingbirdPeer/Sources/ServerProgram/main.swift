@@ -5,6 +5,6 @@ import Server
 //
 //     ServerProgram PORT
 let port = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 0
-let server = try await HummingbirdServer.start(port: port, shutdownSignals: [.sigterm])
+let server = try await HummingbirdServer.start(port: port, handlesSIGTERM: true)
 try FileHandle.standardOutput.write(contentsOf: Data("\(server.port)\n".utf8))
 try await server.wait()

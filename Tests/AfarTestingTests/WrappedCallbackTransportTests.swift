@@ -1,4 +1,5 @@
 import AfarCore
+import AfarSerializers
 import AfarTesting
 import AfarTransport
 import Foundation
