@@ -113,11 +113,15 @@ class Guides:
         return None
 
     def product_lines(self):
-        """Returns the purpose and the dependencies of each product, from the tables in README.md and the plug-ins' guide."""
+        """Returns the purpose and the dependencies of each product, from the tables in README.md and the plug-ins' guide. A row can name
+        several products. A row of a single product takes precedence."""
         lines = {}
         for guide in (self.by_path[PLUGINS], self.entry):
             for name, purpose, brings in guide.rows("What it brings"):
-                lines[plain(name)] = (purpose, brings)
+                products = plain(name).split(", ")
+                for product in products:
+                    if len(products) == 1 or product not in lines:
+                        lines[product] = (purpose, brings)
         return lines
 
     def write(self, folder, symbols):
