@@ -8,7 +8,7 @@ import TestServers
 import Testing
 
 /// Policies of connections, over both transports.
-@Suite(.timeLimit(.minutes(2))) struct ConnectionPolicyTests {
+@Suite(.serialized, .timeLimit(.minutes(2))) struct ConnectionPolicyTests {
     @Test(arguments: TestedTransport.allCases)
     func aRefusedConnectionIsNotOpened(over transport: TestedTransport) async throws {
         let server = try await TestServer.start()

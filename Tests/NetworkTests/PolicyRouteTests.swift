@@ -7,7 +7,7 @@ import TestServers
 import Testing
 
 /// Policies of connections over Unix sockets, to other hosts and through proxies, over both transports.
-@Suite(.timeLimit(.minutes(2))) struct PolicyRouteTests {
+@Suite(.serialized, .timeLimit(.minutes(2))) struct PolicyRouteTests {
     private func network(_ change: (inout NetworkSettings) throws -> Void) rethrows -> NetworkSettings {
         var network = NetworkSettings()
         try change(&network)

@@ -7,7 +7,7 @@ import TestServers
 import Testing
 
 /// Preconnections to servers that fail, and preconnections that compete with requests.
-@Suite(.timeLimit(.minutes(1))) struct PreconnectFaultTests {
+@Suite(.serialized, .timeLimit(.minutes(2))) struct PreconnectFaultTests {
     private static let hello: [RawServer.Step] = [
         .loop([.respond("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")])
     ]
@@ -94,9 +94,9 @@ import Testing
         let requests = (0..<6).map { _ in session.request(url).serializingString() }
         for request in requests { request.resume() }
         func total() async -> Int { await counts(session).reduce(0, +) }
-        while await total() < 6 { await Task.yield() }
+        while await total() < 6 { try await Task.sleep(for: .milliseconds(1)) }
         let preconnection = Task { try await session.preconnect(to: url, count: 4) }
-        while await total() < 10 { await Task.yield() }
+        while await total() < 10 { try await Task.sleep(for: .milliseconds(1)) }
         evaluator.open()
         try await preconnection.value
         #expect(await counts(session)[1] == 6)
@@ -110,9 +110,9 @@ import Testing
             let server = try await RawServer.start(script)
             let session = session { $0.minimumIdleConnectionsPerHost = 2 }
             try? await session.preconnect(to: server.url, count: 4)
-            while await counts(session) != [0, 0, 0] { await Task.yield() }
+            while await counts(session) != [0, 0, 0] { try await Task.sleep(for: .milliseconds(1)) }
             try? await session.preconnect(to: server.url, count: 4)
-            while await counts(session) != [0, 0, 0] { await Task.yield() }
+            while await counts(session) != [0, 0, 0] { try await Task.sleep(for: .milliseconds(1)) }
         }
     }
 
@@ -136,11 +136,11 @@ import Testing
         let url = try #require(URL(string: "https://127.0.0.1:\(server.port)/"))
         let session = session()
         let task = Task { try await session.preconnect(to: url, count: 4) }
-        while await counts(session).reduce(0, +) == 0 { await Task.yield() }
+        while await counts(session).reduce(0, +) == 0 { try await Task.sleep(for: .milliseconds(1)) }
         session.invalidate()
         let error = await #expect(throws: AFError.self) { try await task.value }
         #expect(error?.isSessionInvalidatedError == true)
-        while await counts(session) != [0, 0, 0] { await Task.yield() }
+        while await counts(session) != [0, 0, 0] { try await Task.sleep(for: .milliseconds(1)) }
     }
 
     @Test(arguments: [ExchangeOptions.HTTPVersion.automatic, .http1])

@@ -7,7 +7,7 @@ import TestServers
 import Testing
 
 /// Connections that are opened before requests need them.
-@Suite(.timeLimit(.minutes(1))) struct PreconnectTests {
+@Suite(.serialized, .timeLimit(.minutes(2))) struct PreconnectTests {
     private static let hello: [RawServer.Step] = [
         .loop([.respond("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")])
     ]
@@ -131,7 +131,7 @@ import Testing
         let server = try UnacceptingPort()
         let session = session()
         let task = Task { try await session.preconnect(to: server.url, count: 2) }
-        while await session.connectionStatistics?.inUse != 2 { await Task.yield() }
+        while await session.connectionStatistics?.inUse != 2 { try await Task.sleep(for: .milliseconds(1)) }
         task.cancel()
         let error = await #expect(throws: AFError.self) { try await task.value }
         #expect(error?.isExplicitlyCancelledError == true)
