@@ -30,8 +30,6 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             swiftSettings: [.treatAllWarnings(as: .error)]),
-        .executableTarget(
-            name: "ServerProgram", dependencies: ["Server"], swiftSettings: [.treatAllWarnings(as: .error)]),
         .testTarget(
             name: "HummingbirdPeerTests",
             dependencies: [

@@ -24,30 +24,6 @@ extension HummingbirdServer {
     }
 }
 
-/// A server in a process of its own.
-final class ServerProcess {
-    let port: Int
-    private let process = Process()
-
-    init(port: Int) throws {
-        let output = Pipe()
-        process.executableURL = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
-            .appending(path: "ServerProgram")
-        process.arguments = ["\(port)"]
-        // While a crashed process writes a backtrace, its connections stay open.
-        process.environment = ProcessInfo.processInfo.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
-        process.standardOutput = output
-        try process.run()
-        let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-        self.port = try #require(Int(line.trimmingCharacters(in: .newlines)))
-    }
-
-    deinit { kill(process.processIdentifier, SIGKILL) }
-
-    /// Begins to shut the server down gracefully.
-    func shutDown() { process.terminate() }
-}
-
 extension DataResponse {
     /// The local port of the HTTP/2 connection over which the response arrived.
     var connection: Int {
