@@ -211,11 +211,12 @@ private final class HedgedExchange: PreparedExchange {
 
     /// Returns whether the response with this head is used.
     fileprivate func claim(_ head: ResponseHead, for attempt: Attempt) -> Bool {
-        let (isWinner, loser) = state.withLock { $0.claim(head, for: attempt) }
-        if let loser {
-            loser.cancel()
-            if attempt == .second { hedge.hosts.noteHedgeWon(for: hedge.key, at: hedge.time.uptime) }
+        let (isWinner, isNew, loser) = state.withLock { state in
+            let isNew = state.claim(head, for: attempt)
+            return (state.winner == attempt, isNew, isNew ? state.running[attempt.other] : nil)
         }
+        loser?.cancel()
+        if isNew, attempt == .second { hedge.hosts.noteHedgeWon(for: hedge.key, at: hedge.time.uptime) }
         return isWinner
     }
 
@@ -241,17 +242,13 @@ private final class HedgedExchange: PreparedExchange {
 extension HedgedExchange.State {
     var needsSecond: Bool { winner == nil && !isCancelled && !hasEnded }
 
-    /// Determines whether the response of an attempt is used.
-    ///
-    /// - Returns: Whether it is, and the other request if it must be canceled.
-    mutating func claim(
-        _ head: ResponseHead, for attempt: HedgedExchange.Attempt
-    ) -> (isWinner: Bool, loser: (any PreparedExchange)?) {
-        guard winner == nil, !hasEnded else { return (winner == attempt, nil) }
+    /// Makes an attempt the winner, unless there is one. Returns whether it has become the winner.
+    mutating func claim(_ head: ResponseHead, for attempt: HedgedExchange.Attempt) -> Bool {
+        guard winner == nil, !hasEnded else { return false }
         let isError = head.status == 429 || head.status >= 500
-        guard attempt == .first || !isError || running[.first] == nil else { return (false, nil) }
+        guard attempt == .first || !isError || running[.first] == nil else { return false }
         winner = attempt
-        return (true, running[attempt.other])
+        return true
     }
 
     /// Records the end of an attempt. Returns the result of the exchange, or nil if the exchange has ended or continues.

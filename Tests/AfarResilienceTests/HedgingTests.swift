@@ -108,6 +108,7 @@ import Testing
         await service.clock.waitForSleepers(1)
         service.clock.advance(by: .seconds(5))
         #expect(await response.value == "hedged")
+        #expect(service.count(.hedgeWon) == 1)
     }
 
     @Test func theFirstErrorIsReportedIfBothFail() async {
