@@ -20,6 +20,18 @@ struct Rerouted: Transport {
     }
 }
 
+struct Marked: CallbackTransport {
+    let base: any CallbackTransport
+
+    var capabilities: TransportCapabilities { base.capabilities }
+
+    func prepare(_ hop: Hop) throws -> any PreparedExchange {
+        var exchange = hop.exchangeToSend
+        exchange.request.headerFields[.userAgent] = "marked"
+        return try base.prepare(Hop(exchange, insteadOf: hop))
+    }
+}
+
 struct Teapot: Transport {
     let capabilities = TransportCapabilities(name: "teapot", features: [])
 
