@@ -27,8 +27,8 @@ public final class Resilience: Sendable {
     /// Creates policies.
     ///
     /// - Parameters:
-    ///   - deadline: The maximum duration of a request in seconds, unless the request sets ``RequestOptions/deadline`` itself. The default is
-    ///     nil: no deadline.
+    ///   - deadline: The maximum duration of a ``DataRequest`` in seconds, unless it sets ``RequestOptions/deadline`` itself. Streams,
+    ///     downloads and WebSockets have no default deadline. The default is nil: no deadline.
     ///   - retrier: Decides about retries, within the budget. The default is a ``RetryPolicy`` with random delays that respects a
     ///     `Retry-After` of up to 30 seconds. A status is a failure only if the request is validated.
     ///   - retryBudget: The limit for the retries to a host.

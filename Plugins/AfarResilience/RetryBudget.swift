@@ -96,7 +96,8 @@ final class BudgetedRetrier: RequestInterceptor {
         _ urlRequest: URLRequest, using state: RequestAdapterState,
         completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
     ) {
-        if let deadline, let request = state.request, request.options.deadline == nil {
+        // Streams, downloads and WebSockets can take any time.
+        if let deadline, let request = state.request as? DataRequest, request.options.deadline == nil {
             request.options { $0.deadline = $0.deadline ?? deadline }
         }
         guard let adapter = retrier as? any RequestAdapter else { return completion(.success(urlRequest)) }

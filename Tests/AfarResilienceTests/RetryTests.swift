@@ -132,6 +132,9 @@ import Testing
         let other = service.session.request(Service.host).options { $0.connectTimeout = 4 }
         _ = await other.serializingData().response
         #expect(other.options.deadline == 10 && other.options.connectTimeout == 4)
+        let stream = service.session.streamRequest(Service.host)
+        for await _ in stream.streamTask().streamingData() {}
+        #expect(stream.options.deadline == nil)
     }
 
     @Test func theDefaultRetrierWaitsForRetryAfter() async {
