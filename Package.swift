@@ -10,7 +10,7 @@ let package = Package(
         "AfarCompression", "AfarCurl", "AfarHTTP", "AfarXML", "AfarURLSession", "AfarLogging", "AfarReachability",
         "AfarHAR", "AfarTesting", "AfarConformance", "AfarTestServer", "AfarDiskCache", "AfarJSON", "AfarYAML",
         "AfarImage", "AfarCSV", "AfarProtobuf", "AfarNetworkActivity", "AfarMetrics", "AfarPublishers", "AfarTracing",
-        "AfarServiceLifecycle", "AfarConfiguration", "AfarEgress", "AfarAPI", "AfarResilience",
+        "AfarServiceLifecycle", "AfarConfiguration", "AfarEgress", "AfarAPI", "AfarResilience", "AfarStructuredFields",
     ].map { .library(name: $0, targets: [$0]) } + [.executable(name: "afar", targets: ["AfarCLI"])],
     traits: [
         .trait(
@@ -32,6 +32,9 @@ let package = Package(
             name: "ServiceLifecycle",
             description: "AfarServiceLifecycle: sessions as services (adds swift-service-lifecycle)."),
         .trait(
+            name: "StructuredFields",
+            description: "AfarStructuredFields: structured fields, RFC 9651 (adds swift-http-structured-headers)."),
+        .trait(
             name: "Tool", description: "The command-line tool `afar` (adds ArgumentParser and GRDB).",
             enabledTraits: ["DiskCache"]),
         .trait(
@@ -42,6 +45,7 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-http-types", from: "1.4.0"),
+        .package(url: "https://github.com/apple/swift-http-structured-headers", from: "1.4.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.7.0"),
@@ -141,6 +145,7 @@ let plugins: [Target] = [
     .plugin("AfarPublishers", ["AfarCore", "AfarSerializers", "AfarTransport", .openCombine]),
     .plugin("AfarResilience", ["AfarCore", "AfarTransport", .httpTypes, .metrics("CoreMetrics")]),
     .plugin("AfarServiceLifecycle", ["AfarCore", .serviceLifecycle("ServiceLifecycle")]),
+    .plugin("AfarStructuredFields", ["AfarCore", .structuredFields]),
     .plugin("AfarTracing", ["AfarCore", "AfarTransport", .httpTypes, .tracing("Tracing")]),
     .plugin("AfarYAML", ["AfarCore", "AfarSerializers", .yams]),
 ]
@@ -158,8 +163,9 @@ let programs: [Target] = [
             "AfarAPI", "AfarCSV", "AfarCore", "AfarImage", "AfarJSON", "AfarSerializers", "AfarXML",
             "AfarHTTP1", "AfarTransport",
             .target(name: "AfarProtobuf", condition: .when(traits: ["Protobuf"])),
+            .target(name: "AfarStructuredFields", condition: .when(traits: ["StructuredFields"])),
             .target(name: "AfarYAML", condition: .when(traits: ["YAML"])),
-            .swiftProtobuf, .httpTypes, .yams,
+            .swiftProtobuf, .structuredFields, .httpTypes, .yams,
         ], path: "Tests/Fuzz"),
     .program("AuthenticationProbe", ["Afar"]),
     .program("AutobahnProbe", ["Afar"], path: "Tests/Autobahn", exclude: ["run", "requirements.txt"]),
@@ -235,6 +241,7 @@ let tests: [Target] = [
             "AfarConformance", "AfarCore", "AfarSerializers", "AfarTesting", "AfarTestServer", "AfarTransport",
             .onLinux("AfarHTTP"), .httpTypes, .metrics("MetricsTestKit"),
         ]),
+    .tests("AfarStructuredFields", ["Afar", "AfarTestServer", .structuredFields]),
     .tests(
         "AfarTracing",
         [
@@ -279,8 +286,10 @@ let tests: [Target] = [
             "AfarImage",
             "AfarJSON", "AfarLogging", "AfarMetrics", "AfarNetworkActivity", "AfarPublishers", "AfarResilience",
             "AfarServiceLifecycle",
-            "AfarTesting", "AfarTestServer", "AfarTracing", "AfarXML", "AfarAPI", "AfarCSV", "AfarProtobuf", "AfarYAML",
-            .configuration, .swiftProtobuf, .openCombine, .httpTypes, .serviceLifecycle("ServiceLifecycle"),
+            "AfarStructuredFields", "AfarTesting", "AfarTestServer", "AfarTracing", "AfarXML", "AfarAPI", "AfarCSV",
+            "AfarProtobuf", "AfarYAML",
+            .configuration, .structuredFields, .swiftProtobuf, .openCombine, .httpTypes,
+            .serviceLifecycle("ServiceLifecycle"),
             .serviceLifecycle("UnixSignals"),
             .swiftLog, .yams,
         ],
@@ -347,6 +356,8 @@ extension Target.Dependency {
     static let grdb = product(name: "GRDB", package: "GRDB.swift", trait: "DiskCache")
     static let swiftLog = product(name: "Logging", package: "swift-log", trait: "Logging")
     static let swiftProtobuf = product(name: "SwiftProtobuf", package: "swift-protobuf", trait: "Protobuf")
+    static let structuredFields = product(
+        name: "StructuredFieldValues", package: "swift-http-structured-headers", trait: "StructuredFields")
     static let yams = product(name: "Yams", package: "Yams", trait: "YAML")
     static let openCombine = product(
         name: "OpenCombine", package: "OpenCombine", condition: .when(platforms: [.linux], traits: ["Publishers"]))

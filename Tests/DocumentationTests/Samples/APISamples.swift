@@ -1,5 +1,7 @@
 import Afar
 import AfarAPI
+import AfarStructuredFields
+import StructuredFieldValues
 
 enum APISamples {
     struct Issue: Decodable, Sendable {
@@ -79,5 +81,19 @@ enum APISamples {
         let url = try search.url(["kind": "notes", "q": "tea & jam", "page": 2, "tags": ["a", "b"]], relativeTo: base)
         let text = try await AF.request(url).serializingString().value
         print(text)
+    }
+
+    struct Priority: StructuredFieldValue {
+        static let structuredFieldType = StructuredFieldType.dictionary
+
+        var u: Int?
+        var i: Bool?
+    }
+
+    static func structuredFields() async throws -> Priority? {
+        let headers: HTTPHeaders = [try HTTPHeader(name: "Priority", value: Priority(u: 1, i: true))]
+        let response = await AF.request("https://api.example.com/report", headers: headers).serializingData().response
+        let priority = try response.response?.headers.value(for: "Priority", as: Priority.self)
+        return priority
     }
 }
