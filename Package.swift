@@ -174,6 +174,13 @@ let programs: [Target] = [
     .program("EgressProbe", ["Afar", "AfarEgress"]),
     .program("FaultProbe", ["Afar", "AfarCore", .onLinux("AfarHTTP"), "AfarTestServer"]),
     .program("ReachabilityProbe", ["AfarReachability"]),
+    .program(
+        "SampleService",
+        [
+            "Afar", "AfarAPI", "AfarConfiguration", "AfarEgress", "AfarResilience", "AfarServiceLifecycle",
+            "AfarTestServer", .configuration, .swiftLog, .serviceLifecycle("ServiceLifecycle"),
+            .serviceLifecycle("UnixSignals"),
+        ]),
     .program("SessionProbe", ["Afar"]),
 ]
 
@@ -271,6 +278,12 @@ let tests: [Target] = [
         name: "FuzzTests",
         dependencies: ["AfarFuzz", "AfarCLI", "AfarCore", "AfarSerializers", "AfarTesting", .httpTypes]),
     .testTarget(name: "FaultTests", dependencies: ["FaultProbe"]),
+    .testTarget(
+        name: "SampleServiceTests",
+        dependencies: [
+            "SampleService", "Afar", "AfarAPI", "AfarResilience", "AfarTestServer", "AfarTesting", "TestServers",
+            .configuration,
+        ]),
     .testTarget(
         name: "AuthenticationTests", dependencies: ["Afar", "AfarTestServer", "AuthenticationProbe", "TestServers"]),
     .testTarget(

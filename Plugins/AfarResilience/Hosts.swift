@@ -111,7 +111,11 @@ final class Hosts: Sendable {
     ) {
         update(key, at: now) { host, _ in
             host.circuit.record(ticket, isFailure: isFailure, duration: duration, at: now)
-            if isFailure == false, !isThrottled { host.retries.add(policies.retryBudget.refillPerSuccess, at: now) }
+            switch isFailure {
+            case false where !isThrottled: host.retries.add(policies.retryBudget.refillPerSuccess, at: now)
+            case true: host.retries.remove(policies.retryBudget.failureCost, at: now)
+            default: break
+            }
         }
     }
 
@@ -127,8 +131,9 @@ final class Hosts: Sendable {
 
     func takeRetry(for key: String, afterTimeout isTimeout: Bool, at now: Duration) -> Bool {
         update(key, at: now) { host, events in
-            let cost = isTimeout ? policies.retryBudget.timeoutCost : policies.retryBudget.retryCost
-            let isPermitted = host.retries.take(cost, at: now)
+            let budget = policies.retryBudget
+            let isPermitted = host.retries.take(
+                isTimeout ? budget.timeoutCost : budget.retryCost, reserve: budget.reserve, at: now)
             events.append(isPermitted ? .retried : .retryDenied)
             return isPermitted
         }

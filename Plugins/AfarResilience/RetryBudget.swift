@@ -16,6 +16,10 @@ public struct RetryBudget: Sendable, Hashable {
     public var retryCost: Double
     /// The number of tokens for a retry after a timeout. The default is 1.
     public var timeoutCost: Double
+    /// The number of tokens that a failed call takes, whether it is retried or not. The default is 0.
+    public var failureCost: Double
+    /// The number of tokens at which retries stop. The default is 0, with which all tokens can be used.
+    public var reserve: Double
     /// The number of tokens that a successful response returns. The default is 0.1: in the long term, 10 % of the requests can be retries.
     public var refillPerSuccess: Double
     /// The number of tokens that each second returns, for hosts with few requests. The default is 1.
@@ -23,12 +27,14 @@ public struct RetryBudget: Sendable, Hashable {
 
     /// Creates a budget. Negative numbers are treated as 0.
     public init(
-        capacity: Double = 100, retryCost: Double = 1, timeoutCost: Double = 1, refillPerSuccess: Double = 0.1,
-        refillPerSecond: Double = 1
+        capacity: Double = 100, retryCost: Double = 1, timeoutCost: Double = 1, failureCost: Double = 0,
+        reserve: Double = 0, refillPerSuccess: Double = 0.1, refillPerSecond: Double = 1
     ) {
         self.capacity = capacity
         self.retryCost = retryCost
         self.timeoutCost = timeoutCost
+        self.failureCost = failureCost
+        self.reserve = reserve
         self.refillPerSuccess = refillPerSuccess
         self.refillPerSecond = refillPerSecond
     }
@@ -37,6 +43,12 @@ public struct RetryBudget: Sendable, Hashable {
     /// failure, a host must first succeed before requests to it are retried again.
     public static let quota = RetryBudget(
         capacity: 500, retryCost: 5, timeoutCost: 10, refillPerSuccess: 1, refillPerSecond: 0)
+
+    /// The budget of gRPC's clients: 10 tokens, 1 for each failure, and 0.1 returned by a success. Requests are retried while there are more
+    /// than 5 tokens, so the first failures of an outage stop the retries, even if none of them was retried.
+    public static let throttling = RetryBudget(
+        capacity: 10, retryCost: 0, timeoutCost: 0, failureCost: 1, reserve: 5, refillPerSuccess: 0.1,
+        refillPerSecond: 0)
 }
 
 /// A bucket of tokens that successes and time refill.
@@ -62,13 +74,19 @@ struct TokenBucket: Sendable {
         lastRefill = max(lastRefill, now)
     }
 
-    /// Takes tokens. Returns false, and takes none, if the bucket has too few.
-    mutating func take(_ cost: Double, at now: Duration) -> Bool {
+    /// Takes tokens. Returns false, and takes none, if the bucket has too few, or not more than the reserve.
+    mutating func take(_ cost: Double, reserve: Double = 0, at now: Duration) -> Bool {
         add(0, at: now)
         // Many small additions don't add up exactly.
-        guard tokens >= cost - 1e-9 else { return false }
-        tokens = max(0, tokens - max(0, cost))
+        guard tokens >= cost - 1e-9, reserve <= 0 || tokens > reserve + 1e-9 else { return false }
+        remove(cost, at: now)
         return true
+    }
+
+    /// Takes tokens, or all if the bucket has too few.
+    mutating func remove(_ count: Double, at now: Duration) {
+        add(0, at: now)
+        tokens = max(0, tokens - max(0, count))
     }
 }
 

@@ -52,6 +52,23 @@ import Testing
         #expect(service.snapshot()?.retryTokens == 0)
     }
 
+    /// The retry throttling of gRPC (proposal A6).
+    @Test func failuresStopRetriesEvenIfTheyWerentRetried() async {
+        let service = Service(resilience(.throttling, retrier: .immediate(1))) {
+            .status($0.path == "/ok" ? 200 : 503)
+        }
+        _ = await service.statuses(10)
+        // Two requests are retried. The failure of the third leaves five tokens.
+        #expect(service.mock.requests.count == 12)
+        #expect(service.snapshot()?.retryTokens == 0)
+        _ = await service.statuses(60, "/ok")
+        _ = await service.statuses(1)
+        #expect(service.mock.requests.count == 73)
+        _ = await service.statuses(11, "/ok")
+        _ = await service.statuses(1)
+        #expect(service.mock.requests.count == 86)
+    }
+
     @Test func timeoutsCostMore() async {
         let budget = RetryBudget(capacity: 10, retryCost: 1, timeoutCost: 5, refillPerSecond: 0)
         let service = Service(resilience(budget, retrier: .immediate(100))) { _ in .failure(.timedOut) }

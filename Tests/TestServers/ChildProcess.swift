@@ -71,6 +71,17 @@ package final class ChildProcess: Sendable {
         return status == 0
     }
 
+    /// Sends the process SIGTERM, and waits until it exits. Returns whether it succeeded.
+    package func terminate() async throws -> Bool {
+        kill(identifier, SIGTERM)
+        var info = siginfo_t()
+        // The process identifier stays valid until `stop()` or `wait()` reaps the process.
+        while waitid(P_PID, id_t(identifier), &info, WEXITED | WNOHANG | WNOWAIT) == 0, info.si_signo == 0 {
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        return info.si_code == CLD_EXITED && info._sifields._sigchld.si_status == 0
+    }
+
     /// Kills the process.
     package func stop() {
         kill(identifier, SIGKILL)
