@@ -123,22 +123,23 @@ public final class MetricsMonitor: EventMonitor {
     ///
     /// - Parameters:
     ///   - session: The session. The method retains it.
-    ///   - interval: The time between two reports. The default is 10 seconds.
+    ///   - interval: The time between two reports, at least 1 millisecond. The default is 10 seconds.
     public func reportConnections(of session: Session, every interval: Duration = .seconds(10)) async {
         var reported: [String: ConnectionMeters] = [:]
         repeat {
             let hosts = await session.connectionStatistics?.hosts ?? []
             var sums: [String: ConnectionStatistics.Host] = [:]
             for host in hosts {
-                let name = lock.withLock { state.name(of: host.origin, limit: hostLimit) }
+                let isNamed = reported[host.origin] != nil || reported.count < hostLimit
+                let name = isNamed ? host.origin : "other"
+                if reported[name] == nil { reported[name] = ConnectionMeters(name, factory) }
                 let sum = sums[name]
                 sums[name] = ConnectionStatistics.Host(
                     origin: name, idle: host.idle + (sum?.idle ?? 0), inUse: host.inUse + (sum?.inUse ?? 0),
                     waiting: host.waiting + (sum?.waiting ?? 0))
             }
-            for name in sums.keys where reported[name] == nil { reported[name] = ConnectionMeters(name, factory) }
             for (name, meters) in reported { meters.set(sums[name]) }
-        } while (try? await session.configuration.timeSource.sleep(for: interval)) != nil
+        } while (try? await session.configuration.timeSource.sleep(for: max(interval, .milliseconds(1)))) != nil
     }
 
     private func instruments(for host: String, _ method: String, _ outcome: Attempt.Outcome) -> Instruments {

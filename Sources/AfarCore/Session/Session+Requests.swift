@@ -124,9 +124,9 @@ extension Session {
     /// ```
     ///
     /// TLS handshakes are completed and certificates are evaluated, but no request is sent. Over HTTP/2, one connection serves all
-    /// requests, so only one is opened. Existing connections count, and the limit of the host applies, so you can call this method
-    /// repeatedly. The server, or the transport's `maximumIdleTime`, can close the connections before they are used. To keep them longer,
-    /// see `minimumIdleConnectionsPerHost` of the transport's configuration.
+    /// requests, so only one is opened. Open connections and those that are being opened count, and the limit of the host applies, so you
+    /// can call this method repeatedly. The server, or the transport's `maximumIdleTime`, can close the connections before they are used.
+    /// To keep them longer, see `minimumIdleConnectionsPerHost` of the transport's configuration.
     ///
     /// - Parameters:
     ///   - convertible: A URL of the host. Its path isn't used.
@@ -136,6 +136,7 @@ extension Session {
     ///   `sessionInvalidated` if the session is invalidated.
     public func preconnect(to convertible: any URLConvertible, count: Int = 1) async throws {
         if let refusal = state.refusal { throw refusal }
+        state.listenForConnectivity()
         let stack = TransportOverride.current?.stack(for: state) ?? state.stack
         var urlRequest = URLRequest(url: try convertible.asURL())
         if let base = configuration.baseURL { urlRequest.resolve(against: base) }

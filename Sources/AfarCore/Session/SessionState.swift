@@ -112,10 +112,14 @@ final class SessionState: Sendable {
             state.running.insert(request)
             return state.refusal
         }
-        if let connectivityListener, connectivityListener.mustStart {
-            connectivityListener.start { [weak self] in self?.stack.transport.closeIdleConnections() }
-        }
+        listenForConnectivity()
         return end
+    }
+
+    /// Starts to close idle connections when the network changes.
+    func listenForConnectivity() {
+        guard let connectivityListener, connectivityListener.mustStart else { return }
+        connectivityListener.start { [weak self] in self?.stack.transport.closeIdleConnections() }
     }
 
     func remove(_ request: Request) {

@@ -144,7 +144,8 @@ public struct Proxy: Sendable, Hashable {
         let end = url.range(of: "://")
         let scheme = end.map { url[..<$0.lowerBound].lowercased() } ?? Kind.http.rawValue
         guard let kind = Kind(rawValue: scheme) else {
-            throw InvalidProxy("its scheme, \(scheme), is not one of \(Kind.allCases.map(\.rawValue).formatted())")
+            // The text before "://" can be a credential.
+            throw InvalidProxy("its scheme is not one of \(Kind.allCases.map(\.rawValue).formatted())")
         }
         let target: RequestTarget
         do {

@@ -45,6 +45,15 @@ import Testing
         #expect(response.error == nil)
     }
 
+    @Test func openingConnectionsInAdvanceIsEnough() async {
+        let session = session()
+        // A mock opens no connections.
+        await #expect(throws: AFError.self) { try await session.preconnect(to: "http://mock/") }
+        await provider.hasListeners(1)
+        provider.set(.online, identity: 1)
+        await transport.hasClosed(1)
+    }
+
     @Test(arguments: [false, true])
     func connectionsOfAnotherNetworkAreClosed(waits: Bool) async {
         let session = session { $0.waitsForConnectivity = waits }

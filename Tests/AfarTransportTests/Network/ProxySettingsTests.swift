@@ -78,6 +78,20 @@ import Testing
         #expect(throws: InvalidProxy.self) { try Proxy(text) }
     }
 
+    @Test(arguments: [
+        "zoe:secret@p://x", "secret://p", "zoe:secret://@p:1", "http://zoe:se/cret@p", "http://zoe:secret@p:x",
+        "http://zoe:secret@p q", "zoe:secret", "http://zoe:secret@@p", "http://zoe:secret%@p", "zoe:secret@127.1",
+        "http://zoe%3A:secret@p", "http://zoe:secret%0A@p",
+    ])
+    func invalidProxiesAreReportedWithoutTheirText(_ text: String) {
+        #expect {
+            try Proxy(text)
+        } throws: { error in
+            let text = "\(error) \(error.localizedDescription)"
+            return error is InvalidProxy && !text.contains("zoe") && !text.contains("cret")
+        }
+    }
+
     @Test func anInvalidProxyIsReportedWithoutItsSecret() throws {
         let settings = ProxySettings(environment: ["http_proxy": "x://ann:secret@p", "no_proxy": "b"])
         #expect(throws: InvalidProxy.self) { try settings.proxy(scheme: "http", authority: "a") }
