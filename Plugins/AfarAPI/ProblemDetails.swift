@@ -63,7 +63,9 @@ extension ProblemDetails: Codable {
 
     /// Decodes problem details.
     ///
-    /// - Throws: `DecodingError` if the value isn't an object, or if an extension member is nested more than 32 levels deep.
+    /// An extension member is ignored if it is nested more than 32 levels deep, or contains a number that a `Double` can't represent.
+    ///
+    /// - Throws: `DecodingError` if the value isn't an object.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Key.self)
         if let type = try? container.decode(String.self, forKey: .type) { self.type = type }
@@ -72,7 +74,7 @@ extension ProblemDetails: Codable {
         detail = try? container.decode(String.self, forKey: .detail)
         instance = try? container.decode(String.self, forKey: .instance)
         for key in container.allKeys where !Key.standard.contains(key.stringValue) {
-            extensions[key.stringValue] = try container.decode(Member.self, forKey: key)
+            extensions[key.stringValue] = try? container.decode(Member.self, forKey: key)
         }
     }
 

@@ -56,12 +56,19 @@ public struct URITemplate: Hashable, Sendable, CustomStringConvertible {
     /// Returns the template with its variables replaced by their values.
     ///
     /// - Parameter variables: The values of variables. Variables without a value are omitted. The default is none.
-    /// - Throws: ``ExpansionError`` if a value is a list or has pairs, but the template requests its first characters.
+    /// - Throws: ``ExpansionError/prefixOfList(variable:)``.
     public func expand(_ variables: [String: Value] = [:]) throws(ExpansionError) -> String {
+        try expand(variables, isOutline: false)
+    }
+
+    /// - Parameter isOutline: Whether expressions whose values can't contain reserved characters are replaced by a placeholder.
+    private func expand(_ variables: [String: Value], isOutline: Bool) throws(ExpansionError) -> String {
         var text = ""
         for part in parts {
             switch part {
             case .literal(let literal): text += literal
+            case .expression(let expression, _) where isOutline && expression.encoding == .unreserved:
+                text += expression.first + "x"
             case .expression(let expression, let names):
                 var isFirst = true
                 for variable in names {
@@ -77,12 +84,18 @@ public struct URITemplate: Hashable, Sendable, CustomStringConvertible {
 
     /// Returns the URL of the expanded template, for use in a request.
     ///
+    /// Values can't change the rest of the URL: an empty value can't turn the next segment into a host, and `..` can't remove a segment.
+    /// Only the values of `{+name}` and `{#name}` can.
+    ///
     /// - Parameters:
     ///   - variables: The values of variables. The default is none.
     ///   - base: The URL against which a relative reference is resolved (RFC 3986, section 5.2). The default is nil.
     /// - Throws: ``ExpansionError``, or ``AfarCore/AFError/invalidURL(url:)`` if the result isn't a URL.
     public func url(_ variables: [String: Value] = [:], relativeTo base: URL? = nil) throws -> URL {
         let text = try expand(variables)
+        guard Structure(of: text) == Structure(of: try expand(variables, isOutline: true)) else {
+            throw ExpansionError.pathChanged(expansion: text)
+        }
         guard let base else { return try text.asURL() }
         guard let url = URL(keepingEscapesOf: text, relativeTo: base) else { throw AFError.invalidURL(url: text) }
         return url
@@ -96,11 +109,24 @@ public struct URITemplate: Hashable, Sendable, CustomStringConvertible {
         public let reason: String
     }
 
-    /// An error in the expansion of a variable: the template has a prefix modifier, such as `{name:3}`, but the value isn't text
-    /// (section 2.4.1).
-    public struct ExpansionError: Error, Hashable, Sendable {
-        /// The name of the variable.
-        public let variable: String
+    /// An error in the expansion of a template.
+    public enum ExpansionError: Error, Hashable, Sendable {
+        /// The template requests the first characters of a variable, as in `{name:3}`, but its value is a list or has pairs (section 2.4.1).
+        case prefixOfList(variable: String)
+        /// A value would change the host or remove a part of the path.
+        case pathChanged(expansion: String)
+    }
+
+    /// What resolving a reference does besides replacing the path (RFC 3986, sections 5.2.2 and 5.2.4).
+    private struct Structure: Equatable {
+        let replacesHost: Bool
+        let dotSegmentCount: Int
+
+        init(of reference: String) {
+            replacesHost = reference.hasPrefix("//")
+            let path = reference.prefix { $0 != "?" && $0 != "#" }
+            dotSegmentCount = path.split(separator: "/").count { $0 == "." || $0 == ".." }
+        }
     }
 }
 
@@ -115,7 +141,12 @@ extension URITemplate.SyntaxError: LocalizedError, CustomStringConvertible {
 extension URITemplate.ExpansionError: LocalizedError, CustomStringConvertible {
     /// A human-readable description of the error.
     public var description: String {
-        "The URI template requests the first characters of the variable \(variable), but its value is not a string."
+        switch self {
+        case .prefixOfList(let variable):
+            "The URI template requests the first characters of the variable \(variable), but its value is not a string."
+        case .pathChanged(let expansion):
+            "The URI template expands to \(expansion), because a value is empty, \".\" or \"..\". This changes the host or the path."
+        }
     }
 
     /// The same text as `description`.
@@ -176,7 +207,7 @@ extension URITemplate {
         /// Expands a value that isn't undefined (section 3.2.1).
         func expand(_ variable: Variable, _ value: Value) throws(ExpansionError) -> String {
             if case .prefix(let length) = variable.modifier {
-                guard case .string(let text) = value else { throw ExpansionError(variable: variable.name) }
+                guard case .string(let text) = value else { throw .prefixOfList(variable: variable.name) }
                 return named(variable.name, String(text.unicodeScalars.prefix(length)))
             }
             let explodes = variable.modifier == .explode

@@ -60,22 +60,36 @@ final class AdmissionRun: StageRun {
             state.withLock { ($0.phase, $0.ticket, $0.start) = (.running, ticket, now) }
             return .now(sending(hop))
         case .waiting(let ticket, let place):
-            let timer = hosts.policies.bulkhead.map { limits in
-                hosts.delays.schedule(after: limits.maximumWait, by: time) { [weak self] in self?.giveUp(.late) }
-            }
+            // The request can already have been given a place.
             state.withLock { state in
-                (state.ticket, state.timer) = (ticket, timer)
+                state.ticket = ticket
                 if case .waiting = state.phase { state.phase = .waiting(place: place) }
             }
+            if let limits = hosts.policies.bulkhead { limitWait(to: limits.maximumWait) }
             return .wait { [self] in await action(for: hop) }
         case .rejectedByCircuit(let delay):
             state.withLock { $0.phase = .ended }
-            let nextProbe = delay.map { time.now + $0 / .seconds(1) }
-            return .now(.fail(CircuitBreakerError(key: key, nextProbe: nextProbe)))
+            return .now(rejection(delay))
         case .rejectedByBulkhead:
             state.withLock { $0.phase = .ended }
             return .now(.fail(BulkheadError(key: key, reason: .queueFull)))
         }
+    }
+
+    /// Ends the wait for the bulkhead after a time.
+    private func limitWait(to limit: Duration) {
+        let timer = hosts.delays.schedule(after: limit, by: time) { [weak self] in self?.giveUp(.late) }
+        let isWaiting = state.withLock { state in
+            state.timer = timer
+            if case .waiting = state.phase { return true }
+            return false
+        }
+        if !isWaiting { hosts.delays.cancel(timer) }
+    }
+
+    /// - Parameter delay: The time until the next probe, if it is known.
+    private func rejection(_ delay: Duration?) -> RequestAction {
+        .fail(CircuitBreakerError(key: key, nextProbe: delay.map { time.now + $0 / .seconds(1) }))
     }
 
     private func sending(_ hop: Hop) -> RequestAction {
@@ -89,6 +103,7 @@ final class AdmissionRun: StageRun {
     private func action(for hop: Hop) async -> RequestAction {
         let turn = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
+                // The wait can be over before it begins.
                 let turn = state.withLock { state in
                     if state.turn == nil { state.continuation = continuation }
                     return state.turn
@@ -99,13 +114,37 @@ final class AdmissionRun: StageRun {
             giveUp(.cancelled)
         }
         switch turn {
-        case .proceed: return sending(hop)
+        case .proceed: return admitAgain(hop)
         case .late: return .fail(BulkheadError(key: key, reason: .waitTimedOut))
         case .cancelled:
             return .fail(
                 TransportError(
                     .cancelled, phase: .queued, url: hop.exchange.url,
                     message: "the exchange was cancelled while it waited for its turn"))
+        }
+    }
+
+    /// Sends the request, unless the circuit was opened while the request waited.
+    private func admitAgain(_ hop: Hop) -> RequestAction {
+        guard let ticket = state.withLock({ $0.ticket }) else { return sending(hop) }
+        let now = time.uptime
+        switch hosts.admitAgain(ticket, for: key, at: now) {
+        case .admitted(let ticket):
+            let isRunning = state.withLock { state in
+                guard case .running = state.phase else { return false }
+                state.ticket = ticket
+                return true
+            }
+            if !isRunning { hosts.record(ticket, of: key, isFailure: nil, duration: .zero, at: now) }
+            return sending(hop)
+        case .rejected(let delay):
+            let isRunning = state.withLock { state in
+                defer { state.phase = .ended }
+                if case .running = state.phase { return true }
+                return false
+            }
+            if isRunning { hosts.leave(key, at: now) }
+            return rejection(delay)
         }
     }
 
@@ -151,10 +190,11 @@ final class AdmissionRun: StageRun {
 
     func ended(_ hop: Hop, with result: Result<TransportResponse, any Error>?) {
         let now = time.uptime
-        let last = state.withLock { state in
+        let (last, continuation) = state.withLock { state -> (State, CheckedContinuation<Turn, Never>?) in
             defer { state.phase = .ended }
-            return state
+            return (state, state.take(.cancelled))
         }
+        continuation?.resume(returning: .cancelled)
         guard let ticket = last.ticket else { return }
         if let timer = last.timer { hosts.delays.cancel(timer) }
         switch last.phase {

@@ -20,7 +20,7 @@ public struct CircuitBreaker: Sendable {
 
     /// The calls from which the rates are computed. The default is the last 100 calls.
     public var window = Window.calls(100)
-    /// The number of calls in the window below which the circuit doesn't open. The default is 20.
+    /// The number of calls in the window below which the circuit doesn't open. The default is 20. If the window has fewer calls, it is full.
     public var minimumCalls = 20
     /// The share of failed calls at which the circuit opens, from 0 to 1. The default is 0.5.
     public var failureRate = 0.5
@@ -142,6 +142,11 @@ struct Circuit: Sendable {
         return .admitted(Ticket(phase: phaseNumber))
     }
 
+    /// Admits a call that was admitted earlier and hasn't been sent, unless the circuit has been opened since.
+    mutating func admitAgain(_ ticket: Ticket, at now: Duration) -> Admission {
+        ticket.phase == phaseNumber ? .admitted(ticket) : admit(at: now)
+    }
+
     /// Records the end of an admitted call.
     ///
     /// - Parameters:
@@ -181,7 +186,7 @@ struct Circuit: Sendable {
     }
 
     private func isExceeded(by counts: CallCounts) -> Bool {
-        guard counts.calls >= max(1, rules.minimumCalls) else { return false }
+        guard counts.calls >= max(1, min(rules.minimumCalls, window.capacity)) else { return false }
         return counts.failureRate >= rules.failureRate
             || rules.slowCallDuration != nil && counts.slowCallRate >= rules.slowCallRate
     }
@@ -227,6 +232,9 @@ struct CallWindow: Sendable {
             slotDuration = max(duration / 10, .milliseconds(1))
         }
     }
+
+    /// The maximum number of calls.
+    var capacity: Int { slotDuration == nil ? slots.count : .max }
 
     mutating func record(_ call: CallCounts, at now: Duration) {
         if slotDuration == nil { advance(to: newest + 1) } else { advance(at: now) }

@@ -83,6 +83,15 @@ final class Hosts: Sendable {
         }
     }
 
+    /// Admits a call again that has waited for the bulkhead.
+    func admitAgain(_ ticket: Circuit.Ticket, for key: String, at now: Duration) -> Circuit.Admission {
+        update(key, at: now) { host, events in
+            let admission = host.circuit.admitAgain(ticket, at: now)
+            if case .rejected = admission { events.append(.rejectedByCircuit) }
+            return admission
+        }
+    }
+
     /// Removes a run from the queue of a host. Returns false if it has already been removed.
     func leaveLine(of key: String, _ place: Int, at now: Duration, hasTimedOut: Bool = false) -> Bool {
         update(key, at: now) { host, events in

@@ -65,7 +65,8 @@ public final class Resilience: Sendable {
     ///
     /// - Parameters:
     ///   - configuration: The session's configuration.
-    ///   - interceptor: Runs before ``interceptor``. For example, an `AuthenticationInterceptor`. The default is nil.
+    ///   - interceptor: Adapts requests within the deadline, and decides about retries first. For example, an `AuthenticationInterceptor`. The
+    ///     default is nil.
     ///   - eventMonitors: Receive the events of every request. The default is none.
     ///   - stages: Run before ``stage``. The default is none.
     ///   - transport: Sends the requests.
@@ -78,14 +79,15 @@ public final class Resilience: Sendable {
         transport: any Transport,
         connectivity: (any ConnectivityProvider)? = nil
     ) -> Session {
-        Session(
-            configuration: configuration,
-            interceptor: interceptor.map { Interceptor(interceptors: [$0, self.interceptor]) } ?? self.interceptor,
+        let own = self.interceptor
+        let interceptor = interceptor.map { Interceptor(adapters: [own, $0], retriers: [$0, own]) } ?? own
+        return Session(
+            configuration: configuration, interceptor: interceptor,
             eventMonitors: eventMonitors, stages: stages + [stage], transport: self.transport(around: transport),
             connectivity: connectivity)
     }
 
-    /// The interceptor that sets the deadline, and retries within the budget. Use it as the last interceptor of a session.
+    /// The interceptor that sets the deadline, and retries within the budget. Use it as the first adapter and the last retrier of a session.
     public var interceptor: any RequestInterceptor {
         BudgetedRetrier(hosts.policies.retrier, hosts: hosts, deadline: hosts.policies.deadline)
     }

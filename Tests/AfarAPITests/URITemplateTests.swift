@@ -233,8 +233,40 @@ import Testing
     @Test(arguments: ["list", "keys"])
     func aPrefixOfAListIsAnError(name: String) throws {
         #expect { try URITemplate("{x}{\(name):3}").expand(Self.variables) } throws: { error in
-            (error as? URITemplate.ExpansionError)?.variable == name && error.localizedDescription.contains(name)
+            error as? URITemplate.ExpansionError == .prefixOfList(variable: name)
+                && error.localizedDescription.contains(name)
         }
+    }
+
+    /// Values can't replace the host or remove a part of the path (RFC 3986, sections 5.2.2 and 5.2.4).
+    @Test(
+        arguments: [
+            ("/{a}/{b}/items", ["a": "", "b": "evil.example"]), ("/{b}/items", [:]), ("{/list*}", [:]),
+            ("/users/{a}/delete", ["a": ".."]), ("/users/{a}", ["a": "."]), ("/users{/list*}", ["a": ""]),
+            ("/x/.{a}/y", ["a": ""]), ("/x/{a}.{b}", ["a": "", "b": "."]), ("{a,b}/x", ["b": ".."]),
+        ] as [(String, [String: URITemplate.Value])])
+    func valuesKeepTheStructureOfTheURL(template: String, values: [String: URITemplate.Value]) throws {
+        let base = try #require(URL(string: "https://api.example.com/v1/"))
+        let values = values.merging(["list": ["", "evil.example", ".."]]) { value, _ in value }
+        for base in [nil, base] {
+            #expect { try URITemplate(template).url(values, relativeTo: base) } throws: { error in
+                guard case .pathChanged(let expansion)? = error as? URITemplate.ExpansionError else { return false }
+                return error.localizedDescription.contains(expansion)
+            }
+        }
+    }
+
+    @Test func templatesAndReservedExpansionsDetermineTheStructure() throws {
+        let base = try #require(URL(string: "https://api.example.com/v1/x/"))
+        func url(_ template: String, _ values: [String: URITemplate.Value]) throws -> String {
+            try URITemplate(template).url(values, relativeTo: base).absoluteString
+        }
+        #expect(try url("//{a}/x", ["a": "h"]) == "https://h/x")
+        #expect(try url("../{a}/.", ["a": "b"]) == "https://api.example.com/v1/b/")
+        #expect(try url("{+a}", ["a": "//h/x"]) == "https://h/x")
+        #expect(try url("a/{+a}/y", ["a": "../b"]) == "https://api.example.com/v1/x/b/y")
+        #expect(try url("{a}.{b}{?a}", ["a": "..", "b": ".."]) == "https://api.example.com/v1/x/.....?a=..")
+        #expect(try url("a{?a,b}", ["a": "/../", "b": "//"]) == "https://api.example.com/v1/x/a?a=%2F..%2F&b=%2F%2F")
     }
 
     // MARK: Syntax

@@ -1,10 +1,12 @@
 import AfarCore
-import AfarResilience
 import AfarSerializers
 import AfarTesting
 import AfarTransport
 import Foundation
+import HTTPTypes
 import Testing
+
+@testable import AfarResilience
 
 @Suite struct BulkheadTests {
     private let gate = Gate()
@@ -136,6 +138,75 @@ import Testing
         gate.open(3)
         _ = await slow.response
         #expect(await service.statuses(3) == [500, 500, 0])
+    }
+
+    /// The timer can fire before the request has begun to wait.
+    @Test(.timeLimit(.minutes(1))) func theShortestWaitEnds() async throws {
+        let resilience = Resilience(
+            circuitBreaker: nil,
+            bulkhead: Bulkhead(maximumConcurrent: 1, maximumWaiting: 100_000, maximumWait: .zero))
+        let session = resilience.makeSession(
+            transport: MockTransport { [gate] _ in
+                await gate.pass()
+                return .text("ok")
+            })
+        let first = session.request(Service.host).serializingString()
+        await gate.waitForArrivals(1)
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<2 {
+                group.addTask {
+                    for _ in 0..<1_000 {
+                        let error = await session.request(Service.host).serializingString().response.error
+                        #expect((error?.underlyingError as? BulkheadError)?.reason == .waitTimedOut)
+                    }
+                }
+            }
+        }
+        gate.open()
+        #expect(await first.response.error == nil)
+    }
+
+    @Test func anOpenCircuitRejectsWaitingRequests() async {
+        let service = service(circuitBreaker: .strict, response: .status(500))
+        let first = service.session.request(Service.host).serializingString()
+        await gate.waitForArrivals(1)
+        var waiting: [DataTask<String>] = []
+        for _ in 0..<5 { waiting.append(await enqueue("/", in: service).1) }
+        gate.open(6)
+        _ = await first.response
+        var rejected = 0
+        for task in waiting {
+            if await task.response.error?.underlyingError is CircuitBreakerError { rejected += 1 }
+        }
+        #expect(rejected == 4 && service.mock.requests.count == 2)
+        #expect(service.count(.rejectedByCircuit) == 4)
+        #expect(service.snapshot()?.runningCount == 0 && service.snapshot()?.waitingCount == 0)
+        // The place of a rejected request serves the next probe.
+        service.clock.advance(by: .seconds(5))
+        gate.open()
+        #expect(await service.statuses(1) == [500])
+    }
+
+    /// The task that waits for the bulkhead can start after the request has been canceled.
+    @Test(.timeLimit(.minutes(1))) func aWaitThatBeginsAfterTheEndReturns() async {
+        let hosts = Hosts(
+            Policies(
+                deadline: nil, retrier: .immediate(0), retryBudget: RetryBudget(), circuitBreaker: nil,
+                bulkhead: Bulkhead(maximumConcurrent: 1), hedging: nil, hostLimit: 10, key: nil))
+        let hop = Hop(
+            Exchange(request: HTTPRequest(method: .get, scheme: "http", authority: "mock.test", path: "/")))
+        let runs = [AdmissionRun(hosts), AdmissionRun(hosts)]
+        _ = runs[0].before(hop)
+        guard case .wait(let wait) = runs[1].before(hop) else {
+            Issue.record("the second request isn't waiting")
+            return
+        }
+        runs[1].ended(hop, with: nil)
+        guard case .fail(let error as TransportError) = await wait() else {
+            Issue.record("the request was sent")
+            return
+        }
+        #expect(error.code == .cancelled)
     }
 
     @Test func manyRequestsNeverExceedTheLimit() async {

@@ -1,5 +1,7 @@
 import AfarConformance
+import AfarCore
 import AfarResilience
+import AfarTestServer
 import AfarTransport
 import Foundation
 import HTTPTypes
@@ -32,6 +34,19 @@ import Testing
             for (test, error) in await subject.failures(of: ConformanceCase.all) {
                 Issue.record("\(subject): \(test): \(error)")
             }
+        }
+
+        /// A second preconnection would succeed at once, because the first one counts.
+        @Test(.timeLimit(.minutes(1))) func preconnectionsArentHedged() async throws {
+            let server = try await RawServer.start([.waitForever])
+            let url = try #require(URL(string: "https://127.0.0.1:\(server.port)/"))
+            let resilience = Resilience(hedging: Hedging(delay: .fixed(.zero), maximumRatio: 1))
+            var configuration = SessionConfiguration.default
+            configuration.exchangeOptions.connectTimeout = 0.3
+            let session = resilience.makeSession(
+                configuration: configuration, transport: HTTPTransport())
+            let error = await #expect(throws: AFError.self) { try await session.preconnect(to: url) }
+            #expect(error?.transportError?.code == .timedOut)
         }
     }
 #endif

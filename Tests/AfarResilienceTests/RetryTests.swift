@@ -138,6 +138,20 @@ import Testing
         #expect(service.mock.requests.count == 2)
     }
 
+    @Test func theDeadlineBoundsOtherAdapters() async throws {
+        let clock = ManualClock()
+        var configuration = SessionConfiguration()
+        configuration.timeSource = clock.timeSource
+        let stuck = Adapter { _, _, _ in }
+        let session = resilience(RetryBudget(), deadline: 10).makeSession(
+            configuration: configuration, interceptor: stuck, transport: MockTransport { _ in .text("ok") })
+        async let response = session.request(Service.host).serializingString().response
+        await clock.waitForSleepers()
+        clock.advance(by: .seconds(10))
+        let error = try #require(await response.error?.underlyingError as? URLError)
+        #expect(error.code == .timedOut)
+    }
+
     @Test func aRequestCanHaveItsOwnDeadline() async {
         let service = Service(resilience(RetryBudget(), deadline: 10)) { _ in .status(200) }
         let own = service.session.request(Service.host).options { options in

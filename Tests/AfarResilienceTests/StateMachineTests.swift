@@ -155,6 +155,11 @@ import Testing
         #expect(run([.ok, .fail, .ok, .ok, .fail, .ok, .ok]) == "CCCCCCC")
     }
 
+    /// The default of `minimumCalls` exceeds a small window.
+    @Test func aSmallWindowOpensWhenItIsFull() {
+        #expect(run([.fail, .fail, .fail, .ok]) { ($0.window, $0.minimumCalls) = (.calls(3), 20) } == "CCO-")
+    }
+
     @Test func opensAtTheRateOfSlowCalls() {
         #expect(run([.slow, .ok, .slow, .ok]) == "CCCO")
         #expect(run([.slow, .ok, .slow, .ok]) { $0.slowCallRate = 0.6 } == "CCCC")

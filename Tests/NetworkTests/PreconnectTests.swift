@@ -56,6 +56,24 @@ import Testing
         #expect(server.connectionCount == 6)
     }
 
+    @Test func eachCallOpensItsOwnConnections() async throws {
+        let servers = [try await RawServer.start(Self.hello), try await RawServer.start(Self.hello)]
+        let slow = try await RawServer.start([.waitForever])
+        let session = session()
+        let url = try #require(URL(string: "https://127.0.0.1:\(slow.port)/"))
+        let pending = Task { try await session.preconnect(to: url) }
+        while await counts(session)[1] == 0 { try await Task.sleep(for: .milliseconds(1)) }
+        for (index, server) in servers.enumerated() {
+            try await session.preconnect(to: server.url, count: 2)
+            #expect(await counts(session)[0] == 2 * (index + 1))
+        }
+        // The calls that have returned don't end another.
+        #expect(await counts(session)[1] == 1)
+        session.invalidate()
+        let error = await #expect(throws: AFError.self) { try await pending.value }
+        #expect(error?.isSessionInvalidatedError == true)
+    }
+
     @Test func manyCallsAndRequestsAtOnceRespectTheLimit() async throws {
         let server = try await RawServer.start(Self.hello)
         let session = session()

@@ -1,4 +1,5 @@
 import Afar
+import AfarAPI
 import AfarResilience
 import AfarTestServer
 import AfarTesting
@@ -169,10 +170,16 @@ import Testing
         let catalog = try await Catalog()
         let program = (Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0]))
             .deletingLastPathComponent().appending(path: "SampleService").path
-        let shop = try await ServerChild("shop") { _, port in
-            ["env", "CATALOG_BASE_URL=\(catalog.server.url("/v1/"))", "SHOP_PORT=\(port)", program]
+        let output = FileManager.default.temporaryDirectory.appending(path: "afar-shop-\(UUID().uuidString)")
+        let shop = try ChildProcess(
+            ["env", "CATALOG_BASE_URL=\(catalog.server.url("/v1/"))", program], output: output)
+        defer {
+            shop.stop()
+            try? FileManager.default.removeItem(at: output)
         }
-        let products = try await AF.request("http://127.0.0.1:\(shop.port)/products")
+        try await shop.wait { shop.output.contains(/listening on \S+\n/) }
+        let url = try #require(shop.output.firstMatch(of: /listening on (\S+)\n/)?.1)
+        let products = try await AF.request("\(url)/products")
             .validate().serializingDecodable([ShopService.Product].self).value
         #expect(products.count == 3)
         #expect(try await shop.terminate(), "\(shop.output)")

@@ -37,9 +37,6 @@ package final class ServerChild: Sendable {
 
     /// The server's output so far.
     package var output: String { child.output }
-
-    /// Sends the server SIGTERM, and waits until it exits. Returns whether it succeeded.
-    package func terminate() async throws -> Bool { try await child.terminate() }
 }
 
 extension ServerChild {

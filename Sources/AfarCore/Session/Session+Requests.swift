@@ -140,14 +140,16 @@ extension Session {
         let stack = TransportOverride.current?.stack(for: state) ?? state.stack
         var urlRequest = URLRequest(url: try convertible.asURL())
         if let base = configuration.baseURL { urlRequest.resolve(against: base) }
-        var exchange = Exchange(request: try HTTPRequest(urlRequest, bodyLength: 0), options: try stack.options.get())
+        // A transport around the session's doesn't send a second request instead of one whose body is streamed.
+        var exchange = Exchange(
+            request: try HTTPRequest(urlRequest, bodyLength: 0), delivery: .stream(), options: try stack.options.get())
         let count = max(0, min(count, Self.maximumPreconnections))
         exchange.options.preconnectionLimit = count
         do {
             try stack.capabilities.check(exchange)
             try await withThrowingTaskGroup(of: Void.self) { [exchange] group in
                 for _ in 0..<count { group.addTask { try await stack.open(exchange) } }
-                group.addTask { [state] in if let end = await state.ending.value(ifCancelled: nil) { throw end } }
+                group.addTask { [state] in if let end = await state.waitForEnd() { throw end } }
                 for _ in 0..<count { try await group.next() }
                 group.cancelAll()
             }

@@ -15,6 +15,7 @@ final class SessionState: Sendable {
         /// The error with which new requests fail.
         var refusal: AFError? { end ?? (isDraining ? .sessionInvalidated(error: nil) : nil) }
         var running = RunningRequests<Request>()
+        var endWaiters: [Deferred<AFError?>] = []
     }
 
     // MARK: Values from the initializer
@@ -47,8 +48,6 @@ final class SessionState: Sendable {
     /// Nil if the session has no connectivity provider.
     private let connectivityListener: ConnectivityListener?
     private let mutable = Locked(Mutable())
-    /// The error with which the session ends.
-    let ending = Deferred<AFError?>()
 
     init(
         configuration: SessionConfiguration,
@@ -131,19 +130,31 @@ final class SessionState: Sendable {
         for proceed in mutable.withLock({ $0.running.whenFinished(requests, proceed) }) { proceed() }
     }
 
+    /// Waits for the end of the session. Returns its error, or nil if the task is canceled first.
+    func waitForEnd() async -> AFError? {
+        let waiter = Deferred<AFError?>()
+        let end = mutable.withLock { state in
+            if state.end == nil { state.endWaiters.append(waiter) }
+            return state.end
+        }
+        if let end { return end }
+        defer { mutable.withLock { $0.endWaiters.removeAll { $0 === waiter } } }
+        return await waiter.value(ifCancelled: nil)
+    }
+
     /// Starts to reject new requests.
     func drain() { mutable.withLock { $0.isDraining = true } }
 
     /// Ends the session. Running requests, and requests that start later, fail with `error`.
     func end(with error: AFError) {
-        let running = mutable.withLock { state -> [Request]? in
+        let affected = mutable.withLock { state -> (running: [Request], waiters: [Deferred<AFError?>])? in
             guard state.end == nil else { return nil }
             state.end = error
-            return state.running.all
+            return (state.running.all, state.endWaiters)
         }
-        guard let running else { return }
+        guard let (running, waiters) = affected else { return }
         connectivityListener?.end()
-        ending.fulfill(error)
+        for waiter in waiters { waiter.fulfill(error) }
         for request in running { request.end(with: error) }
         let cause: (any Error)? = if case .sessionInvalidated(let error) = error { error } else { nil }
         eventMonitor?.receive(.sessionDidBecomeInvalid(cause))
