@@ -120,10 +120,12 @@ public struct URITemplate: Hashable, Sendable, CustomStringConvertible {
     /// What resolving a reference does besides replacing the path (RFC 3986, sections 5.2.2 and 5.2.4).
     private struct Structure: Equatable {
         let replacesHost: Bool
+        let replacesPath: Bool
         let dotSegmentCount: Int
 
         init(of reference: String) {
             replacesHost = reference.hasPrefix("//")
+            replacesPath = reference.hasPrefix("/")
             let path = reference.prefix { $0 != "?" && $0 != "#" }
             dotSegmentCount = path.split(separator: "/").count { $0 == "." || $0 == ".." }
         }
@@ -145,7 +147,7 @@ extension URITemplate.ExpansionError: LocalizedError, CustomStringConvertible {
         case .prefixOfList(let variable):
             "The URI template requests the first characters of the variable \(variable), but its value is not a string."
         case .pathChanged(let expansion):
-            "The URI template expands to \(expansion), because a value is empty, \".\" or \"..\". This changes the host or the path."
+            "The URI template expands to \(expansion), because a value is empty, \".\" or \"..\". This changes the host or the rest of the path."
         }
     }
 

@@ -126,16 +126,16 @@ final class AdmissionRun: StageRun {
 
     /// Sends the request, unless the circuit was opened while the request waited.
     private func admitAgain(_ hop: Hop) -> RequestAction {
-        guard let ticket = state.withLock({ $0.ticket }) else { return sending(hop) }
+        guard let last = state.withLock({ $0.ticket }) else { return sending(hop) }
         let now = time.uptime
-        switch hosts.admitAgain(ticket, for: key, at: now) {
+        switch hosts.admitAgain(last, for: key, at: now) {
         case .admitted(let ticket):
             let isRunning = state.withLock { state in
                 guard case .running = state.phase else { return false }
                 state.ticket = ticket
                 return true
             }
-            if !isRunning { hosts.record(ticket, of: key, isFailure: nil, duration: .zero, at: now) }
+            if !isRunning, ticket != last { hosts.record(ticket, of: key, isFailure: nil, duration: .zero, at: now) }
             return sending(hop)
         case .rejected(let delay):
             let isRunning = state.withLock { state in
@@ -205,17 +205,23 @@ final class AdmissionRun: StageRun {
         case .running:
             hosts.leave(key, at: now)
             let duration = (last.head == nil ? now : last.headTime) - last.start
-            record(ticket, outcome(of: result, last.head), duration: duration, at: now)
+            record(ticket, outcome(of: result, last.head, hop: hop, at: now), duration: duration, at: now)
         }
     }
 
     /// Returns the outcome of a call, or nil if it doesn't count.
     private func outcome(
-        of result: Result<TransportResponse, any Error>?, _ head: ResponseHead?
+        of result: Result<TransportResponse, any Error>?, _ head: ResponseHead?, hop: Hop, at now: Duration
     ) -> Result<ResponseHead, TransportError>? {
         if case .failure(let error as TransportError)? = result {
             if error.countsAsFailure { return .failure(error) }
-            if error.code == .cancelled { return nil }
+            if error.code == .cancelled {
+                // The session cancels exchanges at the request's deadline.
+                guard let deadline = hop.exchange.context[RequestDeadline.self], now >= deadline else { return nil }
+                return .failure(
+                    TransportError(
+                        .timedOut, phase: error.phase, url: error.url, message: "the request's deadline passed"))
+            }
         }
         return head.map { .success($0) }
     }

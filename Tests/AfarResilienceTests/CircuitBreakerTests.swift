@@ -60,6 +60,30 @@ import Testing
         #expect(service.snapshot()?.failureRate == 0)
     }
 
+    @Test func requestsEndedByTheDeadlineCount() async throws {
+        var breaker = CircuitBreaker.strict
+        breaker.slowCallDuration = .seconds(2)
+        let service = Service(Resilience(deadline: 10, circuitBreaker: breaker)) { _ in
+            .text("late").delayed(by: .seconds(60))
+        }
+        for _ in 0..<2 {
+            async let response = service.get()
+            // The deadline and the response's delay.
+            await service.clock.waitForSleepers(2)
+            service.clock.advance(by: .seconds(10))
+            _ = await response
+        }
+        #expect(service.snapshot()?.circuit == .open)
+        #expect(await service.get().error?.underlyingError is CircuitBreakerError)
+        // A probe that the deadline ends opens the circuit again.
+        service.clock.advance(by: .seconds(5))
+        async let probe = service.get()
+        await service.clock.waitForSleepers(2)
+        service.clock.advance(by: .seconds(10))
+        _ = await probe
+        #expect(service.snapshot()?.circuit == .open)
+    }
+
     @Test func aClosureCanDecide() async {
         var rules = CircuitBreaker.strict
         rules.isFailure = { (try? $0.get().status) == 404 }

@@ -67,8 +67,13 @@ import Testing
             try await session.preconnect(to: server.url, count: 2)
             #expect(await counts(session)[0] == 2 * (index + 1))
         }
-        // The calls that have returned don't end another.
-        #expect(await counts(session)[1] == 1)
+        // The calls that have returned or were canceled don't end another.
+        let canceled = Task { try await session.preconnect(to: url, count: 2) }
+        while await counts(session)[1] == 1 { try await Task.sleep(for: .milliseconds(1)) }
+        canceled.cancel()
+        let cancellation = await #expect(throws: AFError.self) { try await canceled.value }
+        #expect(cancellation?.isExplicitlyCancelledError == true)
+        while await counts(session)[1] != 1 { try await Task.sleep(for: .milliseconds(1)) }
         session.invalidate()
         let error = await #expect(throws: AFError.self) { try await pending.value }
         #expect(error?.isSessionInvalidatedError == true)

@@ -85,11 +85,12 @@ extension Request {
     /// Adds the request's options, policies and observers to an exchange and returns its driver. Called immediately before
     /// sending, because the request's owner can change these values until then.
     func makeDriver(_ exchange: consuming Exchange, for urlRequest: URLRequest) throws -> HopDriver {
-        let (end, handler, credential, options) = mutable.withLock {
-            ($0.end, $0.settings.redirectHandler, $0.settings.credential, $0.settings.options)
+        let (end, handler, credential, options, deadline) = mutable.withLock {
+            ($0.end, $0.settings.redirectHandler, $0.settings.credential, $0.settings.options, $0.deadline?.time)
         }
         if let end { throw end }
         options?.options.apply(to: &exchange.options)
+        if let deadline { exchange.context[RequestDeadline.self] = deadline }
         try stack.capabilities.check(exchange)
         exchange.observer = ExchangeEvents.make(of: self)
         if let serverTrustHandler { exchange.context[ServerTrustHandlerKey.self] = serverTrustHandler }

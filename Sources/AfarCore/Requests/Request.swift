@@ -92,7 +92,7 @@ public class Request: @unchecked Sendable {
     /// because these can retain the request. Called after the request has finished. Can be called more than once.
     func cleanUp() {
         mutable.release { state in
-            state.deadlineTimer?.cancel()
+            state.deadline?.timer.cancel()
             return (
                 Swift.exchange(&state.settings.headListeners, with: []),
                 Swift.exchange(&state.settings.validators, with: []), state.observers?.sending?.takeHandler(),

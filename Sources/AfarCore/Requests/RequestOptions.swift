@@ -100,16 +100,32 @@ extension Request {
         let rest = Duration(timeout: start + deadline - Date.timeIntervalSinceReferenceDate)
         // A separate queue, because users' cancellation handlers run on it.
         let queue = DispatchQueue(label: "afar.deadline")
-        let timer = DelayedCall(after: rest, of: session.configuration.timeSource, on: queue) { [weak self] in
+        let timeSource = session.configuration.timeSource
+        let time = timeSource.uptime + rest
+        let timer = DelayedCall(after: rest, of: timeSource, on: queue) { [weak self] in
             guard let self else { return }
             end(with: .deadlinePassed(deadline, url: url))
         }
         let (last, isEnded) = mutable.withLock { state in
-            (Swift.exchange(&state.deadlineTimer, with: timer), !state.isActive)
+            (Swift.exchange(&state.deadline, with: .init(time: time, timer: timer)), !state.isActive)
         }
-        last?.cancel()
+        last?.timer.cancel()
         if isEnded { timer.cancel() }
     }
+}
+
+/// The time at which the deadline of an exchange's request passes, as the ``TimeSource/uptime`` of the session's time source. The default is
+/// nil: the request has no deadline.
+///
+/// A session ends a request at its ``RequestOptions/deadline`` by itself, and cancels the exchange. Stages can read this value to distinguish
+/// that from a cancellation by the caller, or to pass the remaining time to the server:
+///
+/// ```swift
+/// let remaining = exchange.context[RequestDeadline.self].map { $0 - exchange.options.timeSource.uptime }
+/// ```
+public enum RequestDeadline: ExchangeContextKey {
+    /// Nil.
+    public static let defaultValue: Duration? = nil
 }
 
 extension Request {

@@ -21,7 +21,7 @@ struct RequestState {
     var handlers = HandlerQueue()
     /// Nil until the request is observed.
     private(set) var observers: Observers?
-    var deadlineTimer: DelayedCall?
+    var deadline: Deadline?
     /// The continuation that the pipeline awaits until the request is resumed or ended.
     var waiting: UnsafeContinuation<Void, Never>?
     /// The task that runs the request from its start to its end.
@@ -38,6 +38,12 @@ struct RequestState {
         var options: RequestOptions.Box?
         var headListeners: [Request.HeadListener] = []
         var validators: [Validator] = []
+    }
+
+    struct Deadline {
+        /// The uptime of the session's time source.
+        let time: Duration
+        let timer: DelayedCall
     }
 
     struct History {

@@ -149,7 +149,7 @@ extension Session {
             try stack.capabilities.check(exchange)
             try await withThrowingTaskGroup(of: Void.self) { [exchange] group in
                 for _ in 0..<count { group.addTask { try await stack.open(exchange) } }
-                group.addTask { [state] in if let end = await state.waitForEnd() { throw end } }
+                group.addTask { [state] in throw await state.waitForEnd() ?? AFError.explicitlyCancelled }
                 for _ in 0..<count { try await group.next() }
                 group.cancelAll()
             }
