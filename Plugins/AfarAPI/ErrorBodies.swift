@@ -1,5 +1,5 @@
 public import AfarCore
-import Foundation
+public import Foundation
 
 extension Request {
     /// Requires an acceptable status code, and decodes the body of any other response as an error.
@@ -12,7 +12,8 @@ extension Request {
     /// ```
     ///
     /// The request fails with ``AfarCore/AFError/ResponseValidationFailureReason/customValidationFailed(error:)``, which contains
-    /// the decoded error. ``Swift/Error/decoded(as:)`` returns the decoded error.
+    /// a ``AfarCore/RejectedResponse``. ``Swift/Error/decoded(as:)`` returns the decoded error, and ``AfarCore/AFError/responseCode`` the
+    /// status code.
     ///
     /// If the body exceeds the limit, has another content type or can't be decoded, the request fails with
     /// ``AfarCore/AFError/ResponseValidationFailureReason/unacceptableStatusCode(code:)``. In both cases, the response's `data`, or
@@ -22,10 +23,10 @@ extension Request {
     /// - Parameters:
     ///   - acceptableStatusCodes: The status codes of successful responses. The default is 200 to 299.
     ///   - type: The type of the error.
-    ///   - acceptableContentTypes: The media types of bodies to decode, such as "application/json", without parameters. `*/*`
-    ///     matches every type. The default is nil, which means ``ProblemDetails/contentType`` for ``ProblemDetails``, and any type
+    ///   - acceptableContentTypes: The media types of bodies to decode, such as "application/json", without parameters. `application/*`
+    ///     matches every type that begins with `application/`, and `*/*` matches every type. The default is nil, which means ``ProblemDetails/contentType`` for ``ProblemDetails``, and any type
     ///     otherwise.
-    ///   - decoder: Decodes the body. The default is the session's decoder.
+    ///   - decoder: Decodes the body. The default is a `JSONDecoder` for ``ProblemDetails``, and the session's decoder otherwise.
     ///   - limit: The maximum size of a body to decode, in bytes. The default is 64 KiB.
     @discardableResult
     public func validate<Failure: Decodable & Error, Codes: Sequence & Sendable>(
@@ -35,18 +36,63 @@ extension Request {
         using decoder: any DataDecoder = SessionDecoder(),
         limit: Int = 64 * 1024
     ) -> Self where Codes.Element == Int {
-        let decoder = decoder is SessionDecoder ? sessionConfiguration.decoder : decoder
-        let types = acceptableContentTypes ?? (type == ProblemDetails.self ? [ProblemDetails.contentType] : ["*/*"])
-        return validate(readingBodyUpTo: limit) { _, head in
-            guard !acceptableStatusCodes.contains(head.status) else { return nil }
-            let failure = AFError.responseValidationFailed(reason: .unacceptableStatusCode(code: head.status))
-            let contentType = head.mediaType.essence
-            guard types.contains(where: { $0 == "*/*" || $0.lowercased() == contentType }) else { throw failure }
-            return { body in
-                guard let body, !body.isEmpty else { return failure }
-                return (try? decoder.decode(type, from: body, of: head)) ?? failure
-            }
+        // Problem details are always JSON with these keys.
+        let own: any DataDecoder = type == ProblemDetails.self ? JSONDecoder() : sessionConfiguration.decoder
+        return validate(
+            readingBodyUpTo: limit,
+            bodyValidation(
+                acceptableStatusCodes, type, acceptableContentTypes, decoder is SessionDecoder ? own : decoder))
+    }
+}
+
+extension ResponseValidation {
+    /// Requires an acceptable status code, and decodes the body of any other response as an error. See
+    /// ``AfarCore/Request/validate(statusCode:decoding:contentType:using:limit:)``.
+    ///
+    /// ```swift
+    /// configuration.validation = .decoding(ProblemDetails.self)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - type: The type of the error.
+    ///   - acceptableStatusCodes: The status codes of successful responses. The default is 200 to 299.
+    ///   - acceptableContentTypes: The media types of bodies to decode. The default is nil, which means
+    ///     ``ProblemDetails/contentType`` for ``ProblemDetails``, and any type otherwise.
+    ///   - decoder: Decodes the body. The default is a `JSONDecoder`.
+    ///   - limit: The maximum size of a body to decode, in bytes. The default is 64 KiB.
+    public static func decoding<Failure: Decodable & Error, Codes: Sequence & Sendable>(
+        _ type: Failure.Type,
+        statusCode acceptableStatusCodes: Codes = 200..<300,
+        contentType acceptableContentTypes: [String]? = nil,
+        using decoder: any DataDecoder = JSONDecoder(),
+        limit: Int = 64 * 1024
+    ) -> ResponseValidation where Codes.Element == Int {
+        ResponseValidation(
+            readingBodyUpTo: limit, bodyValidation(acceptableStatusCodes, type, acceptableContentTypes, decoder))
+    }
+}
+
+private func bodyValidation<Failure: Decodable & Error, Codes: Sequence & Sendable>(
+    _ acceptableStatusCodes: Codes, _ type: Failure.Type, _ acceptableContentTypes: [String]?,
+    _ decoder: any DataDecoder
+) -> Request.BodyValidation where Codes.Element == Int {
+    let types = acceptableContentTypes ?? (type == ProblemDetails.self ? [ProblemDetails.contentType] : ["*/*"])
+    return { _, head in
+        guard !acceptableStatusCodes.contains(head.status) else { return nil }
+        let failure = AFError.responseValidationFailed(reason: .unacceptableStatusCode(code: head.status))
+        let contentType = head.mediaType.essence
+        guard types.contains(where: { $0.lowercased().matches(contentType) }) else { throw failure }
+        return { body in
+            guard let body, !body.isEmpty else { return failure }
+            return (try? decoder.decode(type, from: body, of: head)) ?? failure
         }
+    }
+}
+
+extension String {
+    /// Whether a media range, such as `application/*`, includes a media type.
+    fileprivate func matches(_ type: String) -> Bool {
+        self == "*/*" || self == type || hasSuffix("/*") && type.hasPrefix(dropLast())
     }
 }
 
@@ -63,7 +109,8 @@ extension Error {
     /// ```
     public func decoded<Failure: Error>(as type: Failure.Type) -> Failure? {
         switch asAFError {
-        case .responseValidationFailed(.customValidationFailed(let error)): error as? Failure
+        case .responseValidationFailed(.customValidationFailed(let error)):
+            error as? Failure ?? (error as? RejectedResponse)?.underlyingError as? Failure
         case .requestRetryFailed(_, let originalError): originalError.decoded(as: type)
         default: nil
         }

@@ -63,7 +63,7 @@ extension ProblemDetails: Codable {
 
     /// Decodes problem details.
     ///
-    /// An extension member is ignored if it is nested more than 32 levels deep, or contains a number that a `Double` can't represent.
+    /// An extension member is ignored if it is nested more than 10 levels deep, or contains a number that a `Double` can't represent.
     ///
     /// - Throws: `DecodingError` if the value isn't an object.
     public init(from decoder: any Decoder) throws {
@@ -93,8 +93,8 @@ extension ProblemDetails: Codable {
 }
 
 extension ProblemDetails.Member: Codable {
-    /// The maximum depth. JSON that is nested more deeply could exhaust the stack, because decoders are recursive.
-    private static let maximumDepth = 32
+    /// The maximum depth. Decoders are recursive, and each value takes longer at a greater depth.
+    private static let maximumDepth = 10
 
     /// Decodes a value of any kind.
     ///

@@ -21,7 +21,7 @@ extension SessionConfiguration {
     ///
     /// | Key | Value | Property |
     /// | --- | --- | --- |
-    /// | `base-url` | an absolute URL with http or https | `baseURL` |
+    /// | `base-url` | an absolute URL with http or https, with a slash at the end of its path | `baseURL` |
     /// | `user-agent` | text without control characters | the header `User-Agent` |
     /// | `timeout.request` | seconds | `timeoutIntervalForRequest` |
     /// | `timeout.resource` | seconds | `timeoutIntervalForResource` |
@@ -37,7 +37,7 @@ extension SessionConfiguration {
     /// | `proxy` | a URL such as `http://user:password@proxy.example:3128` | `network.proxies` |
     /// | `no-proxy` | a list of hosts to connect to without the `proxy` | the proxies' `exclusions` |
     ///
-    /// Timeouts are greater than 0 and at most 1,000,000,000 seconds, and can have decimals. The proxy is read as a secret, so access
+    /// An empty value is treated as missing. Timeouts are greater than 0 and at most 1,000,000,000 seconds, and can have decimals. The proxy is read as a secret, so access
     /// reporters don't log it. `no-proxy` has no effect without `proxy`.
     ///
     /// A reader can't list its keys, so a misspelled key normally has no effect. To find such keys, pass the keys that exist.
@@ -62,18 +62,17 @@ extension SessionConfiguration {
         if let text = try await reader.text(.baseURL) {
             guard let url = URL(string: text), let scheme = url.scheme?.lowercased(),
                 ["http", "https"].contains(scheme),
-                url.host()?.isEmpty == false
+                url.host()?.isEmpty == false, url.path().isEmpty || url.path().hasSuffix("/")
             else { throw SessionConfigurationError(.baseURL) }
             baseURL = url
         }
         if let agent = try await reader.text(.userAgent) {
-            guard !agent.isEmpty, agent.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+            guard agent.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
                 throw SessionConfigurationError(.userAgent)
             }
             headers.update(.userAgent(agent))
         }
         if let path = try await reader.text(.certificateBundle) {
-            guard !path.isEmpty else { throw SessionConfigurationError(.certificateBundle) }
             certificateBundle = URL(filePath: path)
         }
         if let url = try await reader.text(.proxy) {
@@ -131,7 +130,8 @@ enum Key: String, CaseIterable {
     /// What the key's value must be.
     var requirement: String {
         switch self {
-        case .baseURL: "an absolute URL with http or https, such as https://api.example.com/v1/"
+        case .baseURL:
+            "an absolute URL with http or https and a slash at the end of its path, such as https://api.example.com/v1/"
         case .userAgent: "text without control characters"
         case .requestTimeout, .resourceTimeout, .connectTimeout:
             "a number of seconds greater than 0 and at most 1000000000"
@@ -170,12 +170,16 @@ extension ConfigReader {
         _ key: Key, _ fetch: (ConfigKey) async throws -> Value?
     ) async throws(SessionConfigurationError) -> Value? {
         do { return try await fetch(ConfigKey(key.rawValue)) } catch {
+            // An empty environment variable has no other type.
+            let text = try? await fetchString(forKey: ConfigKey(key.rawValue), isSecret: key == .proxy)
+            if text == "" { return nil }
             throw SessionConfigurationError(key, readingFailed: error)
         }
     }
 
     fileprivate func text(_ key: Key) async throws(SessionConfigurationError) -> String? {
-        try await value(key) { try await fetchString(forKey: $0, isSecret: key == .proxy) }
+        let text = try await value(key) { try await fetchString(forKey: $0, isSecret: key == .proxy) }
+        return text == "" ? nil : text
     }
 
     fileprivate func list(_ key: Key) async throws(SessionConfigurationError) -> [String]? {

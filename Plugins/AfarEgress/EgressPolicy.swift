@@ -101,7 +101,7 @@ public final class EgressPolicy: ConnectionPolicy {
     /// Returns why a connection to a known address isn't allowed; nil if it is allowed.
     private func refusal(host: String, port: Int, address: IPAddress?) -> String? {
         guard let address else { return "the address is unknown" }
-        guard !denied.contains(where: { $0.matches(host: host, port: port) && $0.denies(address) }) else {
+        guard !denied.contains(where: { $0.denies(host: host, port: port, address) }) else {
             return "a rule denies it"
         }
         let candidates = allowed.filter { $0.matches(host: host, port: port) }

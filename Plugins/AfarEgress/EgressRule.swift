@@ -85,6 +85,13 @@ public struct EgressRule: Sendable, Hashable {
         }
     }
 
+    /// Whether the rule, as a rule that denies, matches a connection. A rule for a host that is written as an address matches every
+    /// connection to this address.
+    func denies(host name: String, port: Int, _ address: IPAddress) -> Bool {
+        if case .address(let own) = host, address.forms.contains(own) { return ports?.contains(port) ?? true }
+        return matches(host: name, port: port) && denies(address)
+    }
+
     /// Whether the rule lists networks.
     var hasNetworks: Bool { networks != nil }
 
@@ -98,7 +105,7 @@ public struct EgressRule: Sendable, Hashable {
     }
 
     /// Whether the rule denies an address. An address with an IPv4 address inside is denied if either of them is denied.
-    func denies(_ address: IPAddress) -> Bool {
+    private func denies(_ address: IPAddress) -> Bool {
         networks?.contains { network in address.forms.contains { network.contains($0) } } ?? true
     }
 }

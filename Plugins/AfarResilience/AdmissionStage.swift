@@ -203,27 +203,38 @@ final class AdmissionRun: StageRun {
             if let place { _ = hosts.leaveLine(of: key, place, at: now) }
             hosts.record(ticket, of: key, isFailure: nil, duration: .zero, at: now)
         case .running:
-            hosts.leave(key, at: now)
             let duration = (last.head == nil ? now : last.headTime) - last.start
-            record(ticket, outcome(of: result, last.head, hop: hop, at: now), duration: duration, at: now)
+            record(ticket, outcome(of: result, last, hop: hop, at: now), duration: duration, at: now)
+            // The next request must not be sent if this one has opened the circuit.
+            hosts.leave(key, at: now)
         }
     }
 
     /// Returns the outcome of a call, or nil if it doesn't count.
     private func outcome(
-        of result: Result<TransportResponse, any Error>?, _ head: ResponseHead?, hop: Hop, at now: Duration
+        of result: Result<TransportResponse, any Error>?, _ last: State, hop: Hop, at now: Duration
     ) -> Result<ResponseHead, TransportError>? {
         if case .failure(let error as TransportError)? = result {
             if error.countsAsFailure { return .failure(error) }
             if error.code == .cancelled {
                 // The session cancels exchanges at the request's deadline.
-                guard let deadline = hop.exchange.context[RequestDeadline.self], now >= deadline else { return nil }
+                guard let deadline = hop.exchange.context[RequestDeadline.self], now >= deadline,
+                    now - last.start >= shortestFailure
+                else {
+                    return nil
+                }
                 return .failure(
                     TransportError(
                         .timedOut, phase: error.phase, url: error.url, message: "the request's deadline passed"))
             }
         }
-        return head.map { .success($0) }
+        return last.head.map { .success($0) }
+    }
+
+    /// How long a call must have run to count as a failure if the deadline ends it. Before it, retries or an adapter can have used most of the
+    /// time.
+    private var shortestFailure: Duration {
+        hosts.policies.circuitBreaker?.slowCallDuration ?? .seconds((hosts.policies.deadline ?? 0) / 2)
     }
 
     private func record(

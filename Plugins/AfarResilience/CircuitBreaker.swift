@@ -142,6 +142,15 @@ struct Circuit: Sendable {
         return .admitted(Ticket(phase: phaseNumber))
     }
 
+    /// Whether the circuit rejects a call at a time, if nothing changes until then.
+    func isOpen(at time: Duration) -> Bool {
+        switch phase {
+        case .open(let end): time < end
+        case .forced(let state): state == .forcedOpen
+        case .closed, .halfOpen: false
+        }
+    }
+
     /// Admits a call that was admitted earlier and hasn't been sent, unless the circuit has been opened since.
     mutating func admitAgain(_ ticket: Ticket, at now: Duration) -> Admission {
         ticket.phase == phaseNumber ? .admitted(ticket) : admit(at: now)

@@ -34,7 +34,10 @@ final class DelayedCalls: Sendable {
 
     func cancel(_ id: ID) {
         // The closure is released outside the lock.
-        _ = state.withLock { $0.calls.removeValue(forKey: id.number) }
+        _ = state.withLock { state in
+            defer { state.discardCanceledCalls() }
+            return state.calls.removeValue(forKey: id.number)
+        }
     }
 
     /// Performs the calls that are due, and waits for the next one.
@@ -56,6 +59,16 @@ final class DelayedCalls: Sendable {
 }
 
 extension DelayedCalls.State {
+    /// Most calls are canceled long before their time.
+    fileprivate mutating func discardCanceledCalls() {
+        if calls.isEmpty {
+            waiting?.cancel()
+            (waiting, order) = (nil, [])
+        } else if order.count > 2 * calls.count + 16 {
+            order.removeAll { calls[$0.number] == nil }
+        }
+    }
+
     /// Replaces the task that waits.
     fileprivate mutating func wait(until end: Duration, by time: TimeSource, calling calls: DelayedCalls) {
         waiting?.cancel()

@@ -245,8 +245,8 @@ extension HedgedExchange.State {
     /// Makes an attempt the winner, unless there is one. Returns whether it has become the winner.
     mutating func claim(_ head: ResponseHead, for attempt: HedgedExchange.Attempt) -> Bool {
         guard winner == nil, !hasEnded else { return false }
-        let isError = head.status == 429 || head.status >= 500
-        guard attempt == .first || !isError || running[.first] == nil else { return false }
+        // A server that refuses to process a request twice responds to the second one with an error.
+        guard attempt == .first || head.status < 400 || running[.first] == nil else { return false }
         winner = attempt
         return true
     }

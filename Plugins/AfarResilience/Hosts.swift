@@ -138,11 +138,14 @@ final class Hosts: Sendable {
 
     // MARK: Retries and hedges
 
-    func takeRetry(for key: String, afterTimeout isTimeout: Bool, at now: Duration) -> Bool {
+    /// - Parameter delay: The time until the retry.
+    func takeRetry(for key: String, afterTimeout isTimeout: Bool, delay: Duration, at now: Duration) -> Bool {
         update(key, at: now) { host, events in
             let budget = policies.retryBudget
-            let isPermitted = host.retries.take(
-                isTimeout ? budget.timeoutCost : budget.retryCost, reserve: budget.reserve, at: now)
+            let isPermitted =
+                !host.circuit.isOpen(at: now + delay)
+                && host.retries.take(
+                    isTimeout ? budget.timeoutCost : budget.retryCost, reserve: budget.reserve, at: now)
             events.append(isPermitted ? .retried : .retryDenied)
             return isPermitted
         }
@@ -175,7 +178,8 @@ final class Hosts: Sendable {
 
     // MARK: State
 
-    func setCircuit(of key: String, to state: CircuitState?) {
+    func setCircuit(of name: String, to state: CircuitState?) {
+        let key = policies.key == nil ? key(ofURL: name) : name
         let now = all[key]?.lastUse.time ?? .zero
         update(key, at: now) { host, _ in
             if let state { host.circuit.force(state) } else { host.circuit.reset() }

@@ -29,8 +29,9 @@ public final class Resilience: Sendable {
     /// - Parameters:
     ///   - deadline: The maximum duration of a ``DataRequest`` in seconds, unless it sets ``RequestOptions/deadline`` itself. Streams,
     ///     downloads and WebSockets have no default deadline. The default is nil: no deadline.
-    ///   - retrier: Decides about retries, within the budget. The default is a ``RetryPolicy`` with random delays that respects a
-    ///     `Retry-After` of up to 30 seconds. A status is a failure only if the request is validated.
+    ///   - retrier: Decides about retries, within the budget. Nil disables retries, except for those of a request's own retrier. The default
+    ///     is a ``RetryPolicy`` with random delays that respects a `Retry-After` of up to 30 seconds. A status is a failure only if the
+    ///     request is validated.
     ///   - retryBudget: The limit for the retries to a host.
     ///   - circuitBreaker: The rules for rejecting requests to a host that fails. Nil disables the circuit breaker, except for circuits that
     ///     are forced open.
@@ -43,7 +44,7 @@ public final class Resilience: Sendable {
     ///     called from any thread.
     public init(
         deadline: TimeInterval? = nil,
-        retrier: any RequestRetrier = .retryPolicy(respectingRetryAfterUpTo: 30),
+        retrier: (any RequestRetrier)? = .retryPolicy(respectingRetryAfterUpTo: 30),
         retryBudget: RetryBudget = RetryBudget(),
         circuitBreaker: CircuitBreaker? = CircuitBreaker(),
         bulkhead: Bulkhead? = nil,
@@ -120,8 +121,7 @@ public final class Resilience: Sendable {
 
     /// Opens the circuit of a host until ``resetCircuit(of:)`` is called.
     ///
-    /// - Parameter key: The host, such as `https://example.com`: the scheme and the host in lowercase and the port, unless it is the scheme's
-    ///   default.
+    /// - Parameter key: A URL of the host, such as `https://example.com`, or the name of a group if ``Resilience`` was created with `key:`.
     public func forceCircuitOpen(of key: String) { hosts.setCircuit(of: key, to: .forcedOpen) }
 
     /// Closes the circuit of a host, and keeps it closed until ``resetCircuit(of:)`` is called.
@@ -146,7 +146,7 @@ public final class Resilience: Sendable {
 /// The policies of a ``Resilience``.
 struct Policies: Sendable {
     let deadline: TimeInterval?
-    let retrier: any RequestRetrier
+    let retrier: (any RequestRetrier)?
     let retryBudget: RetryBudget
     let circuitBreaker: CircuitBreaker?
     let bulkhead: Bulkhead?

@@ -39,8 +39,9 @@ public struct RetryBudget: Sendable, Hashable {
         self.refillPerSecond = refillPerSecond
     }
 
-    /// The budget of the AWS SDKs: 500 tokens, 5 for a retry, 10 for a retry after a timeout, and 1 returned by a success. After a long
-    /// failure, a host must first succeed before requests to it are retried again.
+    /// A budget like the quota of the AWS SDKs: 500 tokens, 5 for a retry, 10 for a retry after a timeout, and 1 returned by a success. After
+    /// a long failure, a host must first succeed before requests to it are retried again. The SDKs also return the cost of a retry that
+    /// succeeds.
     public static let quota = RetryBudget(
         capacity: 500, retryCost: 5, timeoutCost: 10, refillPerSuccess: 1, refillPerSecond: 0)
 
@@ -95,10 +96,10 @@ struct TokenBucket: Sendable {
 /// Limits the retries of another retrier, and sets the deadline of requests.
 final class BudgetedRetrier: RequestInterceptor {
     private let hosts: Hosts
-    private let retrier: any RequestRetrier
+    private let retrier: (any RequestRetrier)?
     private let deadline: TimeInterval?
 
-    init(_ retrier: any RequestRetrier, hosts: Hosts, deadline: TimeInterval? = nil) {
+    init(_ retrier: (any RequestRetrier)?, hosts: Hosts, deadline: TimeInterval? = nil) {
         (self.retrier, self.hosts, self.deadline) = (retrier, hosts, deadline)
     }
 
@@ -126,17 +127,21 @@ final class BudgetedRetrier: RequestInterceptor {
         _ request: Request, for session: Session, dueTo error: any Error,
         completion: @escaping @Sendable (RetryResult) -> Void
     ) {
+        guard let retrier else { return completion(.doNotRetry) }
         let failure = (error as? AFError)?.transportError
         let url = request.responseHead?.url ?? failure?.url ?? request.request?.url?.absoluteString ?? ""
         let now = session.configuration.timeSource.uptime
         retrier.retry(request, for: session, dueTo: error) { [hosts] result in
+            let delay: TimeInterval
             switch result {
-            case .retry, .retryWithDelay:
-                let isPermitted = hosts.takeRetry(
-                    for: hosts.key(ofURL: url), afterTimeout: failure?.code == .timedOut, at: now)
-                completion(isPermitted ? result : .doNotRetry)
-            case .doNotRetry, .doNotRetryWithError: completion(result)
+            case .retry: delay = 0
+            case .retryWithDelay(let seconds): delay = seconds
+            case .doNotRetry, .doNotRetryWithError: return completion(result)
             }
+            let isPermitted = hosts.takeRetry(
+                for: hosts.key(ofURL: url), afterTimeout: failure?.code == .timedOut,
+                delay: .seconds(min(max(delay, 0), 1e9)), at: now)
+            completion(isPermitted ? result : .doNotRetry)
         }
     }
 }

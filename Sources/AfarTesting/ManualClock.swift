@@ -44,6 +44,7 @@ public final class ManualClock: Clock {
     private struct Waiter {
         let id: Int
         let count: Int
+        let latest: Instant?
         let continuation: CheckedContinuation<Void, Never>
     }
 
@@ -56,6 +57,11 @@ public final class ManualClock: Clock {
         mutating func makeID() -> Int {
             lastID += 1
             return lastID
+        }
+
+        /// Whether enough tasks sleep until an instant, or at all.
+        func hasSleepers(_ count: Int, until latest: Instant?) -> Bool {
+            sleepers.count { $0.deadline <= latest ?? $0.deadline } >= count
         }
 
         /// Removes and returns the elements that match, in their order.
@@ -103,8 +109,8 @@ public final class ManualClock: Clock {
                     if Task.isCancelled { return (.failure(CancellationError()), []) }
                     guard deadline > state.now else { return (.success(()), []) }
                     state.sleepers.append(sleeper)
-                    let count = state.sleepers.count
-                    return (nil, state.take(\.waiters) { $0.count <= count })
+                    let current = state
+                    return (nil, state.take(\.waiters) { current.hasSleepers($0.count, until: $0.latest) })
                 }
                 if let result { continuation.resume(with: result) }
                 for waiter in waiters { waiter.continuation.resume() }
@@ -131,14 +137,18 @@ public final class ManualClock: Clock {
 
     /// Waits until at least this number of tasks sleep at the same time, or until the current task is canceled.
     ///
-    /// - Parameter count: The number of tasks. The default is 1.
-    public func waitForSleepers(_ count: Int = 1) async {
+    /// - Parameters:
+    ///   - count: The number of tasks. The default is 1.
+    ///   - duration: Only tasks count whose sleep ends within this time from now. Use it to distinguish a delay from a later deadline, which
+    ///     is a sleeping task, too. The default is nil: all tasks count.
+    public func waitForSleepers(_ count: Int = 1, within duration: Duration? = nil) async {
         let id = state.withLock { $0.makeID() }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isDone = state.withLock { state in
-                    if Task.isCancelled || state.sleepers.count >= count { return true }
-                    state.waiters.append(Waiter(id: id, count: count, continuation: continuation))
+                    let latest = duration.map(state.now.advanced)
+                    if Task.isCancelled || state.hasSleepers(count, until: latest) { return true }
+                    state.waiters.append(Waiter(id: id, count: count, latest: latest, continuation: continuation))
                     return false
                 }
                 if isDone { continuation.resume() }

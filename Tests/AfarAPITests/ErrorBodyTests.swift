@@ -43,6 +43,7 @@ import Testing
         #expect(response.error?.localizedDescription.contains("No credit (status 403)") == true)
         #expect(response.data == Data(Self.problem.utf8))
         #expect(response.error?.decoded(as: Refusal.self) == nil)
+        #expect(response.error?.responseCode == 403)
         await server.stop()
     }
 
@@ -104,6 +105,37 @@ import Testing
     }
 
     // MARK: Options
+
+    @Test func aSessionCanDecodeAllErrors() async throws {
+        let server = try await Self.server()
+        var configuration = SessionConfiguration.default
+        configuration.validation = .decoding(Refusal.self, contentType: ["Application/*"])
+        let session = Session(configuration: configuration)
+        let error = await session.request(server.url("/refusal")).serializingData().response.error
+        #expect(error?.decoded(as: Refusal.self) == Refusal(errorCode: 7))
+        #expect(error?.responseCode == 409)
+        let download = await session.download(server.url("/refusal")).serializingData().response.error
+        #expect(download?.decoded(as: Refusal.self) == Refusal(errorCode: 7))
+        #expect(try await session.request(server.url("/ok")).serializingString().value == "fine")
+        await server.stop()
+    }
+
+    /// The keys of problem details are standardized.
+    @Test func theSessionsDecoderDoesntDecodeProblemDetails() async throws {
+        let body = #"{"title": "x", "balance_due": 1}"#
+        var configuration = SessionConfiguration.default
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        configuration.decoder = decoder
+        let session = Session(
+            configuration: configuration,
+            transport: MockTransport { _ in
+                .data(Data(body.utf8), type: "application/problem+json", status: 400)
+            })
+        let error = await session.request("http://mock/").validate(decoding: ProblemDetails.self)
+            .serializingData().response.error
+        #expect(error?.decoded(as: ProblemDetails.self)?.extensions == ["balance_due": .integer(1)])
+    }
 
     @Test func statusCodesAndContentTypesAreConfigurable() async throws {
         let session = Session(

@@ -60,7 +60,7 @@ import Testing
     }
 
     /// A thread of Dispatch has a small stack.
-    @Test(arguments: [30, 31, 40, 400, 10_000])
+    @Test(arguments: [9, 10, 11, 400, 10_000])
     func deeplyNestedExtensionsAreIgnored(depth: Int) async {
         let json =
             #"{"title": "x", "y": "# + String(repeating: "[", count: depth) + String(repeating: "]", count: depth) + "}"
@@ -69,7 +69,7 @@ import Testing
         }
         // JSONDecoder refuses JSON that is nested more than 512 levels deep.
         #expect(problem?.title == (depth <= 400 ? "x" : nil))
-        #expect((problem?.extensions["y"] != nil) == (depth <= 32))
+        #expect((problem?.extensions["y"] != nil) == (depth <= 10))
     }
 
     @Test func numbersThatDontFitAreIgnored() throws {

@@ -96,15 +96,16 @@ import Testing
     }
 
     @Test(arguments: [
-        ("base-url", "/v1"), ("base-url", "ftp://example.com"), ("base-url", "https://"), ("base-url", ""),
-        ("user-agent", "a\r\nb"), ("user-agent", ""), ("timeout.request", "soon"), ("timeout.request", "0"),
+        ("base-url", "/v1"), ("base-url", "ftp://example.com"), ("base-url", "https://"),
+        ("base-url", "https://example.com/v1"),
+        ("user-agent", "a\r\nb"), ("timeout.request", "soon"), ("timeout.request", "0"),
         ("timeout.resource", "-1"), ("timeout.resource", "nan"), ("timeout.connect", "1e10"),
-        ("timeout.connect", "inf"), ("waits-for-connectivity", "maybe"), ("allows-insecure-redirects", ""),
+        ("timeout.connect", "inf"), ("waits-for-connectivity", "maybe"),
         ("maximum-connections-per-host", "0"), ("maximum-connections-per-host", "65536"),
         ("maximum-redirects", "-1"), ("maximum-redirects", "1.5"), ("maximum-response-body-size", "0"),
         ("maximum-response-body-size", "9223372036854775808"), ("http-version", "3"), ("http-version", "HTTP/2"),
-        ("tls.minimum-version", "1.1"), ("tls.minimum-version", "TLSv1.2"), ("tls.certificate-bundle", ""),
-        ("proxy", "ftp://proxy.example"), ("proxy", ""), ("proxy", "http://proxy.example:0"),
+        ("tls.minimum-version", "1.1"), ("tls.minimum-version", "TLSv1.2"),
+        ("proxy", "ftp://proxy.example"), ("proxy", "http://proxy.example:0"),
     ])
     func invalidValuesAreErrorsThatNameTheKey(key: String, value: String) async throws {
         let name = "API_CLIENT_" + key.uppercased().replacing("-", with: "_").replacing(".", with: "_")
@@ -116,6 +117,19 @@ import Testing
         #expect(description.hasPrefix("the value of the configuration key \(key) "))
         #expect(description.contains(": it must be "))
         #expect(error?.localizedDescription == description)
+    }
+
+    /// Deployment tools set variables that have no value to empty text.
+    @Test func emptyValuesAreMissing() async throws {
+        let names = [
+            "BASE_URL", "USER_AGENT", "TIMEOUT_REQUEST", "WAITS_FOR_CONNECTIVITY", "MAXIMUM_REDIRECTS", "HTTP_VERSION",
+            "TLS_MINIMUM_VERSION", "TLS_CERTIFICATE_BUNDLE", "PROXY", "NO_PROXY",
+        ]
+        let environment = Dictionary(uniqueKeysWithValues: names.map { ("API_CLIENT_" + $0, "") })
+        let read = try await configuration(environment: environment)
+        #expect(read.baseURL == nil && read.network == nil && read.certificateBundle == nil)
+        #expect(read.timeoutIntervalForRequest == 60 && read.httpVersion == .automatic)
+        #expect(read.headers == SessionConfiguration.default.headers)
     }
 
     @Test func valuesOfOtherTypesAreErrors() async throws {

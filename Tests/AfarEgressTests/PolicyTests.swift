@@ -84,7 +84,7 @@ import Testing
         for (host, port, address) in [
             ("a.evil.example", 80, "8.8.8.8"), ("x", 25, "8.8.8.8"), ("x", 80, "10.9.1.1"), ("x", 80, "8.8.4.4"),
             ("x", 80, "::ffff:8.8.4.4"), ("x", 80, "64:ff9b::8.8.4.4"), ("16909060", 80, "1.2.3.4"),
-            ("1.2.3.4", 80, "1.2.3.4"),
+            ("1.2.3.4", 80, "1.2.3.4"), ("x", 80, "1.2.3.4"), ("x", 80, "::ffff:1.2.3.4"),
         ] {
             #expect(try reason(policy, host, port, at: address) == "a rule denies it", "\(host) \(address)")
         }

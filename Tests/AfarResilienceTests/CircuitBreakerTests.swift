@@ -84,6 +84,26 @@ import Testing
         #expect(service.snapshot()?.circuit == .open)
     }
 
+    /// A retry that begins shortly before the deadline says little about the server.
+    @Test func aShortCallThatTheDeadlineEndsDoesntCount() async {
+        let retrier = RetryPolicy(retryLimit: 1, exponentialBackoffBase: 9, exponentialBackoffScale: 1)
+        let isSlow = Mutable(false)
+        let service = Service(Resilience(deadline: 10, retrier: retrier, circuitBreaker: .strict)) { _ in
+            isSlow.change { isSlow in
+                defer { isSlow = true }
+                return isSlow ? .text("late").delayed(by: .seconds(60)) : .status(500)
+            }
+        }
+        async let response = service.get()
+        for seconds in [9, 1] {
+            await service.clock.waitForSleepers(2)
+            service.clock.advance(by: .seconds(seconds))
+        }
+        #expect(await response.error?.transportError?.code == .timedOut)
+        #expect(service.mock.requests.count == 2)
+        #expect(service.snapshot()?.circuit == .closed)
+    }
+
     @Test func aClosureCanDecide() async {
         var rules = CircuitBreaker.strict
         rules.isFailure = { (try? $0.get().status) == 404 }
@@ -135,9 +155,37 @@ import Testing
 
     @Test func eachAttemptCounts() async {
         let service = Service(Resilience(retrier: .immediate(5), circuitBreaker: .strict)) { _ in .status(500) }
-        let error = await service.get().error?.underlyingError
-        #expect(error is CircuitBreakerError)
+        // The open circuit would reject another attempt, so the error of the last one is kept.
+        #expect(await service.get().error?.responseCode == 500)
         #expect(service.mock.requests.count == 2)
+        #expect(service.count(.retried) == 1 && service.count(.retryDenied) == 1)
+    }
+
+    @Test func aRetryAfterTheOpenDurationIsAProbe() async {
+        let retrier = RetryPolicy(retryLimit: 2, exponentialBackoffBase: 2, exponentialBackoffScale: 6)
+        let service = Service(Resilience(retrier: retrier, circuitBreaker: .strict)) { _ in
+            .text("down", status: 500)
+        }
+        _ = await service.session.request(Service.host).serializingData().response
+        async let response = service.get()
+        // The delays are longer than the circuit is open.
+        for seconds in [6, 12] {
+            await service.clock.waitForSleepers()
+            service.clock.advance(by: .seconds(seconds))
+        }
+        #expect(await response.error?.responseCode == 500)
+        #expect(service.mock.requests.count == 4)
+    }
+
+    /// Otherwise, an operator's command could have no effect.
+    @Test(arguments: ["http://MOCK.test", "http://mock.test:80/", "http://user@mock.test/a?b"])
+    func circuitsAreForcedByURLs(url: String) async {
+        let service = Service(resilience()) { _ in .text("ok") }
+        service.resilience.forceCircuitOpen(of: url)
+        #expect(await service.statuses(1) == [0])
+        service.resilience.resetCircuit(of: url)
+        #expect(await service.statuses(1) == [200])
+        #expect(service.resilience.snapshot.map(\.key) == [Service.host])
     }
 
     @Test func theKeyCanBeChosen() async {

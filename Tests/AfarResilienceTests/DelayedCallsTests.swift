@@ -39,6 +39,16 @@ import Testing
         for _ in 0..<100 { #expect(await iterator.next() == "x") }
     }
 
+    @Test func nothingWaitsAfterAllCallsHaveBeenCanceled() async {
+        let (_, names) = AsyncStream.makeStream(of: String.self)
+        for _ in 0..<2 {
+            let ids = ["a", "b"].map { schedule($0, after: 1, names) }
+            await clock.waitForSleepers()
+            for id in ids { calls.cancel(id) }
+            while clock.sleeperCount > 0 { await Task.yield() }
+        }
+    }
+
     @Test func canceledCallsArentPerformed() async {
         let (stream, names) = AsyncStream.makeStream(of: String.self)
         let ids = ["a", "b", "c"].map { schedule($0, after: 1, names) }

@@ -85,7 +85,8 @@ import Testing
 
     @Test(
         arguments: [
-            MockResponse.status(500), .status(429), .failure(.connectionLost), .failure(.timedOut),
+            MockResponse.status(500), .status(429), .status(401), .status(404), .status(409), .status(425),
+            .failure(.connectionLost), .failure(.timedOut),
         ], [false, true])
     func aFailedHedgeDoesntReplaceASuccess(failure: MockResponse, isPlain: Bool) async {
         let service = service(Self.slow, failure, isPlain: isPlain)

@@ -102,6 +102,16 @@ import Testing
         #expect(service.mock.requests.count == 6)
     }
 
+    @Test func withoutARetrierOnlyTheRequestsOwnOneRetries() async {
+        let resilience = Resilience(retrier: nil, circuitBreaker: nil)
+        let service = Service(resilience) { _ in .status(503) }
+        _ = await service.statuses(1)
+        #expect(service.mock.requests.count == 1)
+        let interceptor = resilience.budgeting(.immediate(2))
+        _ = await service.session.request(Service.host, interceptor: interceptor).validate().serializingData().response
+        #expect(service.mock.requests.count == 4)
+    }
+
     @Test func aBudgetedInterceptorAdaptsRequests() async {
         let resilience = resilience(RetryBudget())
         let service = Service(resilience) { _ in .status(200) }

@@ -88,6 +88,46 @@ import Testing
             ])
     }
 
+    /// A literal selects the overload for dictionaries.
+    @Test func dictionariesAreEncodedLikeEncodableValues() async throws {
+        let (session, transport) = session { $0.encoder = JSONParameterEncoder.sortedKeys }
+        let url = "http://mock.test/"
+        _ = await session.request(url, method: .post, parameters: ["a": "b"]).serializingData().response
+        let nested: Parameters = [
+            "a": [1, "b", NSNull(), ["c": true] as [String: any Sendable]] as [any Sendable],
+            "d": Date(timeIntervalSinceReferenceDate: 7),
+            "e": NSNumber(value: 2.5), "f": ["g": "h"],
+        ]
+        _ = await session.request(url, method: .post, parameters: nested).serializingData().response
+        _ = await session.request(url, parameters: ["a": "b"]).serializingData().response
+        _ = await session.request(
+            url, method: .post, parameters: ["a": "b"], encoding: URLEncoding.default
+        ).serializingData().response
+        _ = await session.download(url, method: .put, parameters: ["a": "b"]).serializingData().response
+        #expect(transport.requests.map(\.target) == ["/", "/", "/?a=b", "/", "/"])
+        #expect(
+            transport.requests.map { String(decoding: $0.body, as: UTF8.self) } == [
+                #"{"a":"b"}"#, #"{"a":[1,"b",null,{"c":true}],"d":7,"e":2.5,"f":{"g":"h"}}"#, "", "a=b", #"{"a":"b"}"#,
+            ])
+    }
+
+    @Test func dictionariesWithOtherValuesAreErrors() async throws {
+        struct Opaque: Sendable {}
+        let (session, _) = session { $0.encoder = JSONParameterEncoder.default }
+        let error = await session.request("http://mock.test/", method: .post, parameters: ["a": Opaque()])
+            .serializingData().response.error
+        #expect(error?.localizedDescription.contains("Opaque") == true)
+    }
+
+    @Test func aDestinationCanBeAFile() async throws {
+        let (session, _) = session(status: 200) { _ in }
+        let file = FileManager.default.temporaryDirectory.appending(path: "afar-\(UUID().uuidString)/file")
+        defer { try? FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
+        let request = session.download(
+            "http://mock.test/", method: .post, parameters: ["a": "b"], to: DownloadRequest.destination(file))
+        #expect(await request.serializingDownloadedFileURL().response.value == file)
+    }
+
     @Test func anotherFormEncoderIsForAllMethods() async throws {
         let (session, transport) = session {
             $0.encoder = URLEncodedFormParameterEncoder(encoder: URLEncodedFormEncoder(arrayEncoding: .noBrackets))

@@ -98,7 +98,7 @@ import Testing
         struct Uppercase: StructuredFieldValue {
             static let structuredFieldType = StructuredFieldType.dictionary
 
-            var KEY = 1
+            var upperCase = 1
         }
         #expect(throws: StructuredFieldError.self) { try HTTPHeader(name: "X", value: Uppercase()) }
         #expect {

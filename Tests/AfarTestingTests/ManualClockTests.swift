@@ -20,6 +20,22 @@ import Testing
         #expect(clock.now.duration(to: clock.now) == .zero)
     }
 
+    @Test func sleepersCanBeAwaitedByTheirTime() async throws {
+        let clock = ManualClock()
+        clock.advance(by: .seconds(100))
+        async let deadline: Void = clock.sleep(for: .seconds(60))
+        await clock.waitForSleepers()
+        let waiter = Task { await clock.waitForSleepers(within: .seconds(20)) }
+        async let delay: Void = clock.sleep(for: .seconds(20))
+        await waiter.value
+        #expect(clock.sleeperCount == 2)
+        await clock.waitForSleepers(2, within: .seconds(60))
+        clock.advance(by: .seconds(20))
+        try await delay
+        clock.advance(by: .seconds(40))
+        try await deadline
+    }
+
     @Test func aDeadlineThatHasPassedDoesNotSuspend() async throws {
         let clock = ManualClock()
         try await clock.sleep(for: .zero)

@@ -21,7 +21,7 @@ import Testing
             Stub(.get, "/orders/9", .json(text: #"{"code":"E9","message":"Sold out"}"#, status: 404)),
             Stub(.post, "/payments", problem(problem, status: 403))))
     func errorsAreDecoded() async throws {
-        try await APISamples.issues()
+        try await APISamples.issues(of: "ada")
         #expect(await Output.has("#1 Steam"))
         #expect(await Output.has("No more steam"))
         await APISamples.ownError()

@@ -59,7 +59,10 @@ import Testing
     @Test func eachCallOpensItsOwnConnections() async throws {
         let servers = [try await RawServer.start(Self.hello), try await RawServer.start(Self.hello)]
         let slow = try await RawServer.start([.waitForever])
-        let session = session()
+        let session = session { _ in
+        } _: {
+            $0.httpVersion = .http1
+        }
         let url = try #require(URL(string: "https://127.0.0.1:\(slow.port)/"))
         let pending = Task { try await session.preconnect(to: url) }
         while await counts(session)[1] == 0 { try await Task.sleep(for: .milliseconds(1)) }

@@ -29,8 +29,9 @@ public protocol ParameterEncoder: Sendable {
 
 /// An encoder that stands for the session's encoder, ``SessionConfiguration/encoder``.
 ///
-/// It is the default of the methods that create requests. Outside of these methods, it encodes like a ``URLEncodedFormParameterEncoder``.
-public struct SessionEncoder: ParameterEncoder {
+/// It is the default of the methods that create requests, for `Encodable` values and for dictionaries. Outside of these methods, it encodes
+/// like a ``URLEncodedFormParameterEncoder`` and like ``URLEncoding``.
+public struct SessionEncoder: ParameterEncoder, ParameterEncoding {
     private static let ofURLs: [HTTPMethod] = [.get, .head, .delete]
 
     /// Creates the value.
@@ -43,11 +44,58 @@ public struct SessionEncoder: ParameterEncoder {
         try URLEncodedFormParameterEncoder.default.encode(parameters, into: request)
     }
 
+    /// Adds parameters as ``URLEncoding`` does.
+    public func encode(_ urlRequest: any URLRequestConvertible, with parameters: Parameters?) throws -> URLRequest {
+        try URLEncoding.default.encode(urlRequest, with: parameters)
+    }
+
     /// Returns the encoder to use for a method.
     func resolved(by configuration: SessionConfiguration, for method: HTTPMethod) -> any ParameterEncoder {
+        ownEncoder(of: configuration, for: method) ?? URLEncodedFormParameterEncoder.default
+    }
+
+    /// Returns the encoding to use for a method.
+    func resolvedEncoding(by configuration: SessionConfiguration, for method: HTTPMethod) -> any ParameterEncoding {
+        ownEncoder(of: configuration, for: method).map(EncoderEncoding.init) ?? URLEncoding.default
+    }
+
+    /// Returns the encoder of the configuration, or nil if it has none for the method.
+    private func ownEncoder(of configuration: SessionConfiguration, for method: HTTPMethod) -> (any ParameterEncoder)? {
         let encoder = configuration.encoder
         let isSuitable = encoder is URLEncodedFormParameterEncoder || !Self.ofURLs.contains(method)
-        return isSuitable && !(encoder is SessionEncoder) ? encoder : URLEncodedFormParameterEncoder.default
+        return isSuitable && !(encoder is SessionEncoder) ? encoder : nil
+    }
+}
+
+/// An encoding that passes dictionaries to an encoder.
+private struct EncoderEncoding: ParameterEncoding {
+    let encoder: any ParameterEncoder
+
+    func encode(_ urlRequest: any URLRequestConvertible, with parameters: Parameters?) throws -> URLRequest {
+        try encoder.encode(parameters?.mapValues(Value.init), into: try urlRequest.asURLRequest())
+    }
+
+    private struct Value: Encodable, @unchecked Sendable {
+        // Sendable because the values of `Parameters` are.
+        let value: Any
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            switch value {
+            case let value as any Encodable: try container.encode(value)
+            case is NSNull: try container.encodeNil()
+            case let number as NSNumber: try container.encode(number.decimalValue)
+            case let list as [Any]: try container.encode(list.map(Value.init))
+            case let dictionary as [String: Any]: try container.encode(dictionary.mapValues(Value.init))
+            default:
+                throw EncodingError.invalidValue(
+                    value,
+                    EncodingError.Context(
+                        codingPath: encoder.codingPath,
+                        debugDescription:
+                            "A value of type \(type(of: value)) can't be encoded, because it isn't Encodable."))
+            }
+        }
     }
 }
 

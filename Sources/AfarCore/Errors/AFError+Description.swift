@@ -217,6 +217,7 @@ extension AFError.ResponseValidationFailureReason: CustomStringConvertible {
             case .unacceptableContentType(let acceptable, let type):
                 "Its content type is \(type). Acceptable content types: \(acceptable.joined(separator: ", "))."
             case .unacceptableStatusCode(let code): "Its status code is \(code)."
+            case .customValidationFailed(let error as RejectedResponse): error.underlyingError.cause
             case .customValidationFailed(let error): error.cause
             }
         return Redaction.standard.line(text)

@@ -29,6 +29,7 @@ extension AFError {
     /// The error that caused this error.
     public var underlyingError: (any Error)? {
         switch self {
+        case .responseValidationFailed(.customValidationFailed(let error as RejectedResponse)): error.underlyingError
         case .createUploadableFailed(let error), .createURLRequestFailed(let error),
             .downloadedFileMoveFailed(let error, _, _),
             .multipartEncodingFailed(.bodyPartFileNotReachableWithError(_, let error)),
@@ -71,7 +72,11 @@ extension AFError {
 
     /// The status code that validation rejected.
     public var responseCode: Int? {
-        if case .responseValidationFailed(.unacceptableStatusCode(let code)) = self { code } else { nil }
+        switch self {
+        case .responseValidationFailed(.unacceptableStatusCode(let code)): code
+        case .responseValidationFailed(.customValidationFailed(let error as RejectedResponse)): error.responseCode
+        default: nil
+        }
     }
 
     /// The text encoding with which the body couldn't be decoded.

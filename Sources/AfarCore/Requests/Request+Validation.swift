@@ -52,7 +52,7 @@ extension Request {
     /// JSON.
     ///
     /// Validators run in the order in which they were added. The first failure fails the request. An error that isn't an
-    /// ``AFError`` is wrapped in ``AFError/ResponseValidationFailureReason/customValidationFailed(error:)``.
+    /// ``AFError`` is wrapped in a ``RejectedResponse`` and ``AFError/ResponseValidationFailureReason/customValidationFailed(error:)``.
     ///
     /// A ``DataStreamRequest`` reads the body of an invalid response instead of delivering it. The body must arrive within the
     /// request's idle timeout. The body is empty for a ``DataRequest`` that passes its body to a closure
@@ -64,10 +64,7 @@ extension Request {
     @preconcurrency
     @discardableResult
     public func validate(readingBodyUpTo limit: Int, _ validation: @escaping BodyValidation) -> Self {
-        append { validated in
-            guard let makeError = try validation(validated.request, validated.head) else { return }
-            throw BodyRejection(limit: limit, makeError: makeError)
-        }
+        append(reading(upTo: limit, validation))
         return self
     }
 
@@ -89,7 +86,8 @@ extension Request {
         let validated = ValidatedResponse(request: request, head: head, body: body)
         for validator in validators {
             var result = ValidationResult { try validator(validated) }
-            if let rejection = result.error as? BodyRejection {
+            let rejection = result.error as? BodyRejection
+            if let rejection {
                 let received =
                     if let stream {
                         await collect(stream, upTo: rejection.limit)
@@ -99,8 +97,10 @@ extension Request {
                 result = .failure(rejection.makeError(received))
             }
             let failure = result.error.map { error in
-                fail(
-                    with: error.asAFError(or: .responseValidationFailed(reason: .customValidationFailed(error: error))))
+                let cause =
+                    rejection == nil ? error : RejectedResponse(responseCode: head.status, underlyingError: error)
+                return fail(
+                    with: error.asAFError(or: .responseValidationFailed(reason: .customValidationFailed(error: cause))))
             }
             if let events, let response = head.httpURLResponse {
                 events.receive(.requestDidValidate(self, request, response, body, result))
@@ -198,6 +198,11 @@ public struct ResponseValidation: Sendable {
 
     private init(validators: [Validator]) { self.validators = validators }
 
+    /// Creates a validation that creates its error from the body of an invalid response. See ``Request/validate(readingBodyUpTo:_:)``.
+    public init(readingBodyUpTo limit: Int, _ validation: @escaping Request.BodyValidation) {
+        validators = [reading(upTo: limit, validation)]
+    }
+
     /// Creates a validation from a closure, which receives the request that was sent and the response's head. It can be called on any
     /// thread.
     public init(_ validation: @escaping DataStreamRequest.Validation) {
@@ -207,6 +212,31 @@ public struct ResponseValidation: Sendable {
 
 /// A closure that throws an error if a response is invalid.
 typealias Validator = @Sendable (ValidatedResponse) throws -> Void
+
+private func reading(upTo limit: Int, _ validation: @escaping Request.BodyValidation) -> Validator {
+    { validated in
+        guard let makeError = try validation(validated.request, validated.head) else { return }
+        throw BodyRejection(limit: limit, makeError: makeError)
+    }
+}
+
+/// An error that a validator created from the body of a response, and the response's status.
+///
+/// ``AFError/responseCode`` returns the status, and ``AFError/underlyingError`` returns the validator's error.
+public struct RejectedResponse: Error {
+    /// The status code of the response.
+    public let responseCode: Int
+    /// The error of the validator.
+    public let underlyingError: any Error
+}
+
+extension RejectedResponse: LocalizedError, CustomStringConvertible {
+    /// The text of the underlying error.
+    public var description: String { "\(underlyingError)" }
+
+    /// The localized description of the underlying error.
+    public var errorDescription: String? { underlyingError.localizedDescription }
+}
 
 /// The error of a validator that requires the response's body to create its final error.
 private struct BodyRejection: Error {

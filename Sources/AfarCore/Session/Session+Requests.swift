@@ -93,7 +93,8 @@ extension Session {
         interceptor: (any RequestInterceptor)? = nil, to file: URL
     ) -> DownloadRequest {
         download(
-            convertible, method: method, headers: headers, interceptor: interceptor, to: Self.destination(file))
+            convertible, method: method, headers: headers, interceptor: interceptor,
+            to: DownloadRequest.destination(file))
     }
 
     /// Creates a download that is moved to a file, from a value that can be converted to a `URLRequest`.
@@ -103,10 +104,13 @@ extension Session {
     public func download(
         _ convertible: any URLRequestConvertible, interceptor: (any RequestInterceptor)? = nil, to file: URL
     ) -> DownloadRequest {
-        download(convertible, interceptor: interceptor, to: Self.destination(file))
+        download(convertible, interceptor: interceptor, to: DownloadRequest.destination(file))
     }
+}
 
-    private static func destination(_ file: URL) -> DownloadRequest.Destination {
+extension DownloadRequest {
+    /// Returns a destination that moves the download to a file. It replaces an existing file, and creates missing directories.
+    public static func destination(_ file: URL) -> Destination {
         { _, _ in (file, [.removePreviousFile, .createIntermediateDirectories]) }
     }
 }

@@ -141,7 +141,7 @@ open class Session: @unchecked Sendable {
         _ convertible: any URLConvertible,
         method: HTTPMethod = .get,
         parameters: Parameters? = nil,
-        encoding: any ParameterEncoding = URLEncoding.default,
+        encoding: any ParameterEncoding = SessionEncoder(),
         headers: HTTPHeaders? = nil,
         interceptor: (any RequestInterceptor)? = nil,
         shouldAutomaticallyResume: Bool? = nil,
@@ -149,7 +149,8 @@ open class Session: @unchecked Sendable {
     ) -> DataRequest {
         request(
             ParameterizedRequest(
-                url: convertible, method: method, headers: headers, modifier: requestModifier, parameters, encoding),
+                url: convertible, method: method, headers: headers, modifier: requestModifier, parameters,
+                resolved(encoding, for: method)),
             interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
@@ -243,7 +244,7 @@ open class Session: @unchecked Sendable {
         _ convertible: any URLConvertible,
         method: HTTPMethod = .get,
         parameters: Parameters? = nil,
-        encoding: any ParameterEncoding = URLEncoding.default,
+        encoding: any ParameterEncoding = SessionEncoder(),
         headers: HTTPHeaders? = nil,
         interceptor: (any RequestInterceptor)? = nil,
         shouldAutomaticallyResume: Bool? = nil,
@@ -251,7 +252,8 @@ open class Session: @unchecked Sendable {
         to destination: DownloadRequest.Destination? = nil
     ) -> DownloadRequest {
         let request = ParameterizedRequest(
-            url: convertible, method: method, headers: headers, modifier: requestModifier, parameters, encoding)
+            url: convertible, method: method, headers: headers, modifier: requestModifier, parameters,
+            resolved(encoding, for: method))
         return download(
             request, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, to: destination)
     }
@@ -620,6 +622,10 @@ open class Session: @unchecked Sendable {
 
     private func resolved(_ encoder: any ParameterEncoder, for method: HTTPMethod) -> any ParameterEncoder {
         (encoder as? SessionEncoder)?.resolved(by: state.configuration, for: method) ?? encoder
+    }
+
+    private func resolved(_ encoding: any ParameterEncoding, for method: HTTPMethod) -> any ParameterEncoding {
+        (encoding as? SessionEncoder)?.resolvedEncoding(by: state.configuration, for: method) ?? encoding
     }
 
     private func makeDownload(

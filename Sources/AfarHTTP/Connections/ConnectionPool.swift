@@ -16,6 +16,8 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
     private struct Idle {
         let connection: Connection
         let deadline: UInt64
+        /// Whether the server closes the connection after the deadline.
+        let isEndedByServer: Bool
         /// Orders the idle connections of all hosts by their last use.
         let number: UInt64
     }
@@ -44,7 +46,7 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
 
     private let limitPerHost: Int
     private let idleLimit: Int
-    /// The number of idle connections to each host that don't expire.
+    /// The number of idle connections to each host that don't expire, unless the server ends them.
     private let minimumPerHost: Int
     @exclusivity(unchecked) private var hosts: [Key: Host] = [:]
     @exclusivity(unchecked) private var idleCount = 0
@@ -136,9 +138,10 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
 
     /// Makes a connection available after it has been opened or its exchange has ended.
     ///
+    /// - Parameter isEndedByServer: Whether the server closes the connection after the deadline, so that it can't be kept longer.
     /// - Returns: The waiter that uses the connection now; nil if the connection is idle.
     func available(
-        _ connection: Connection, key: Key, isFresh: Bool, idleUntil deadline: UInt64
+        _ connection: Connection, key: Key, isFresh: Bool, idleUntil deadline: UInt64, isEndedByServer: Bool = false
     ) -> Waiter? {
         let host = makeHost(key)
         if isFresh { host.opening -= 1 } else { host.inUse -= 1 }
@@ -147,7 +150,8 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
             return queued.waiter
         }
         useCount += 1
-        host.idle.append(Idle(connection: connection, deadline: deadline, number: useCount))
+        host.idle.append(
+            Idle(connection: connection, deadline: deadline, isEndedByServer: isEndedByServer, number: useCount))
         idleCount += 1
         nextDeadline = min(nextDeadline, deadline)
         return nil
@@ -219,7 +223,7 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
     /// Removes and returns the idle connections that have expired, except for the most recently used ones of each host, up to the minimum.
     func takeExpired(at now: UInt64) -> [Connection] {
         guard nextDeadline <= now else { return [] }
-        return takeIdle(keeping: minimumPerHost) { $0.deadline <= now }
+        return takeIdle(keepsMinimum: true) { $0.deadline <= now }
     }
 
     /// Removes and returns the least recently used idle connection, if the number of idle connections exceeds the limit.
@@ -242,14 +246,22 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
 
     func takeAllIdle() -> [Connection] { takeIdle { _ in true } }
 
-    private func takeIdle(keeping count: Int = 0, where mustClose: (Idle) -> Bool) -> [Connection] {
+    private func takeIdle(keepsMinimum: Bool = false, where mustClose: (Idle) -> Bool) -> [Connection] {
         var taken: [Connection] = []
         nextDeadline = .max
         for (key, host) in hosts where !host.idle.isEmpty {
-            let candidates = host.idle.dropLast(count)
-            taken += candidates.filter(mustClose).map(\.connection)
-            host.idle = candidates.filter { !mustClose($0) } + host.idle.suffix(count)
-            for idle in host.idle.dropLast(minimumPerHost) { nextDeadline = min(nextDeadline, idle.deadline) }
+            var (remaining, keptCount) = ([Idle](), 0)
+            for idle in host.idle.reversed() {
+                let isKept = keptCount < minimumPerHost && !idle.isEndedByServer
+                if isKept { keptCount += 1 }
+                guard !(isKept && keepsMinimum), mustClose(idle) else {
+                    remaining.append(idle)
+                    if !isKept { nextDeadline = min(nextDeadline, idle.deadline) }
+                    continue
+                }
+                taken.append(idle.connection)
+            }
+            host.idle = remaining.reversed()
             discardIfUnused(key, host)
         }
         idleCount -= taken.count

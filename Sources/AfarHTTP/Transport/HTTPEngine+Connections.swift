@@ -48,7 +48,7 @@ extension HTTPEngine {
             exchange.completePreconnection()
             finish(exchange)
             guard connection.http2 == nil else { return connection.queueTurn() }
-            return makeAvailable(connection, isFresh: false, for: maximumIdleTime)
+            return makeAvailable(connection, isFresh: false)
         }
         if let http2 = connection.http2 {
             http2.begin(exchange)
@@ -84,13 +84,16 @@ extension HTTPEngine {
             return openNext(connection.key)
         }
         // Don't reuse the connection in the last second before the server closes it.
-        let keepAlive = exchange.keepAliveTimeout.map { Double(max(0, $0 - 1)) } ?? .infinity
-        makeAvailable(connection, isFresh: false, for: min(maximumIdleTime, keepAlive))
+        let keepAlive = exchange.keepAliveTimeout.map { Double(max(0, $0 - 1)) }
+        makeAvailable(connection, isFresh: false, keepAlive: keepAlive)
     }
 
-    private func makeAvailable(_ connection: HTTPConnection, isFresh: Bool, for seconds: TimeInterval) {
+    /// - Parameter keepAlive: The time after which the server closes the connection, in seconds; nil if it is unknown.
+    private func makeAvailable(_ connection: HTTPConnection, isFresh: Bool, keepAlive: TimeInterval? = nil) {
+        let seconds = min(maximumIdleTime, keepAlive ?? .infinity)
         let deadline = MonotonicClock.deadline(after: seconds, from: loop.now)
-        let waiter = pool.available(connection, key: connection.key, isFresh: isFresh, idleUntil: deadline)
+        let waiter = pool.available(
+            connection, key: connection.key, isFresh: isFresh, idleUntil: deadline, isEndedByServer: keepAlive != nil)
         connection.isReused = !isFresh || waiter == nil
         if let waiter {
             begin(waiter, on: connection)
@@ -217,7 +220,7 @@ extension HTTPEngine {
         } else if http2.exchangeCount > 0 {
             beginWaiters(on: connection)
         } else {
-            makeAvailable(connection, isFresh: false, for: maximumIdleTime)
+            makeAvailable(connection, isFresh: false)
         }
     }
 
@@ -321,7 +324,7 @@ extension HTTPEngine {
             connection.close()
             return failWaiter(for: attempt, error)
         }
-        makeAvailable(connection, isFresh: true, for: maximumIdleTime)
+        makeAvailable(connection, isFresh: true)
     }
 
     /// - Parameters:

@@ -66,6 +66,8 @@ import Testing
             return
         }
         #expect(refusal(error) == Refusal(body: "no tea"))
+        #expect(error?.responseCode == 418)
+        #expect(error?.localizedDescription.contains("no tea") == true)
         #expect(data.isEmpty)
     }
 

@@ -155,6 +155,22 @@ import Testing
         #expect(counts.map(\.waiting) == [0, 1])
     }
 
+    @Test func connectionsThatTheServerEndsExpireInSpiteOfTheMinimum() {
+        let pool = Pool(limitPerHost: 4, idleLimit: 10, minimumPerHost: 2)
+        let connections = (1...4).map { _ in Connection() }
+        for _ in connections { _ = pool.request(Waiter(), key: "a") }
+        for connection in connections { _ = pool.available(connection, key: "a", isFresh: true, idleUntil: 5) }
+        for (deadline, connection) in zip(1..., connections) {
+            _ = pool.available(
+                connection, key: "a", isFresh: false, idleUntil: UInt64(deadline), isEndedByServer: deadline > 2)
+        }
+        #expect(pool.takeExpired(at: 2).isEmpty)
+        #expect(pool.nextDeadline == 3)
+        #expect(pool.takeExpired(at: 3).elementsEqual(connections[2..<3], by: ===))
+        #expect(pool.takeExpired(at: 9).elementsEqual(connections[3...], by: ===))
+        #expect(pool.nextDeadline == .max && pool.takeAllIdle().count == 2)
+    }
+
     @Test func theMostRecentlyUsedConnectionsUpToTheMinimumDoNotExpire() {
         let pool = Pool(limitPerHost: 4, idleLimit: 10, minimumPerHost: 2)
         let waiters = (0..<4).map { _ in Waiter() }

@@ -23,9 +23,9 @@ enum APISamples {
         var nextPageToken: String?
     }
 
-    static func issues() async throws {
+    static func issues(of owner: String) async throws {
         let template = try URITemplate("https://api.example.com/repos/{owner}/{name}/issues{?state}")
-        let url = try template.url(["owner": "ada", "name": "engine", "state": "open"])
+        let url = try template.url(["owner": .string(owner), "name": "engine", "state": "open"])
         let pages = AF.pages(url, serializing: .decodable(of: [Issue].self)) {
             $0.validate(decoding: ProblemDetails.self)
         }
@@ -42,6 +42,10 @@ enum APISamples {
             .serializingDecodable(Order.self)
             .response
         if let error = response.error?.decoded(as: ServiceError.self) { print("\(error.code): \(error.message)") }
+    }
+
+    static func validation(_ configuration: inout SessionConfiguration) {
+        configuration.validation = .decoding(ServiceError.self)
     }
 
     static func problem() async {

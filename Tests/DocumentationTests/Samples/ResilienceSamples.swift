@@ -6,10 +6,12 @@ import AfarTesting
 enum ResilienceSamples {
     static func session() async throws -> String {
         var configuration = SessionConfiguration.default
+        configuration.httpMaximumConnectionsPerHost = 60
         let transport = Session.platformTransport(completing: &configuration)
 
         let resilience = Resilience(deadline: 10, bulkhead: Bulkhead(maximumConcurrent: 50), hedging: Hedging())
-        let session = resilience.makeSession(configuration: configuration, transport: transport)
+        let session = resilience.makeSession(
+            configuration: configuration, transport: transport, connectivity: NetworkMonitor.shared)
 
         let report = try await session.request("https://api.example.com/report").validate().serializingString().value
         return report

@@ -16,15 +16,15 @@ enum ServerSamples {
     }
 
     static func configuration() async throws -> Session {
-        let reader = ConfigReader(provider: EnvironmentVariablesProvider()).scoped(to: "api")
+        let reader = ConfigReader(provider: EnvironmentVariablesProvider()).scoped(to: "api.http")
         let session = Session(configuration: try await SessionConfiguration(reader))
         return session
     }
 
     static func checkedConfiguration(_ reader: ConfigReader) async throws -> SessionConfiguration {
         let variables = ProcessInfo.processInfo.environment.keys
-            .filter { $0.hasPrefix("API_") }
-            .map { String($0.dropFirst(4)) }
+            .filter { $0.hasPrefix("API_HTTP_") }
+            .map { String($0.dropFirst(9)) }
         let configuration = try await SessionConfiguration(reader, checking: variables)
         return configuration
     }
