@@ -11,6 +11,7 @@ let package = Package(
         "AfarHAR", "AfarTesting", "AfarConformance", "AfarTestServer", "AfarDiskCache", "AfarJSON", "AfarYAML",
         "AfarImage", "AfarCSV", "AfarProtobuf", "AfarNetworkActivity", "AfarMetrics", "AfarPublishers", "AfarTracing",
         "AfarServiceLifecycle", "AfarConfiguration", "AfarEgress", "AfarAPI", "AfarResilience", "AfarStructuredFields",
+        "AfarBodyCodings", "AfarMultipart",
     ].map { .library(name: $0, targets: [$0]) } + [.executable(name: "afar", targets: ["AfarCLI"])],
     traits: [
         .trait(
@@ -70,6 +71,8 @@ let systemLibraries: [Target] = [
     .systemLibrary(name: "CLibpsl", pkgConfig: "libpsl", apt: "libpsl-dev", brew: "libpsl"),
     .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", apt: "libnghttp2-dev", brew: "libnghttp2"),
     .systemLibrary(name: "CLibxml2", pkgConfig: "libxml-2.0", apt: "libxml2-dev", brew: "libxml2"),
+    .systemLibrary(name: "CBrotli", pkgConfig: "libbrotlienc", apt: "libbrotli-dev", brew: "brotli"),
+    .systemLibrary(name: "CZstandard", pkgConfig: "libzstd", apt: "libzstd-dev", brew: "zstd"),
     .systemLibrary(name: "CSpng", pkgConfig: "spng", apt: "libspng-dev", brew: "libspng"),
     .systemLibrary(name: "CTurboJPEG", pkgConfig: "libturbojpeg", apt: "libturbojpeg0-dev", brew: "jpeg-turbo"),
     // The module map links libwebp, libwebpdemux and libwebpmux.
@@ -88,7 +91,8 @@ let libraries: [Target] = [
     .library("AfarWebSocket", ["AfarTransport", "CZlib", .httpTypes]),
     .library("AfarCore", ["AfarStages", "AfarTransport", "AfarWebSocket", "CStack", .httpTypes]),
     .library("AfarCharsets"),
-    .library("AfarSerializers", ["AfarCore", "AfarCharsets", .httpTypes]),
+    .library("AfarMultipart", packageAccess: false),
+    .library("AfarSerializers", ["AfarCore", "AfarCharsets", "AfarMultipart", .httpTypes]),
     .library("AfarCompression", ["AfarCore", "CZlib"], packageAccess: false),
     .library("AfarXML", ["AfarCore", "AfarSerializers", "CLibxml2", "CStack", .httpTypes], packageAccess: false),
     .library("AfarHTTP1", ["AfarTransport", .httpTypes]),
@@ -109,12 +113,12 @@ let libraries: [Target] = [
     .library(
         "AfarTesting", ["AfarHAR", "AfarCore", "AfarTransport", .onLinux("COpenSSL"), .httpTypes],
         packageAccess: false),
-    .library("AfarTestServer"),
+    .library("AfarTestServer", ["AfarMultipart"]),
     .library("AfarConformance", ["AfarTransport", "AfarTestServer", .httpTypes]),
     .library(
         "Afar",
         [
-            "AfarCore", "AfarSerializers", "AfarCompression", "AfarPublicSuffix", "AfarReachability",
+            "AfarCore", "AfarSerializers", "AfarCompression", "AfarMultipart", "AfarPublicSuffix", "AfarReachability",
             "AfarURLSession", .onLinux("AfarCurl"), .onLinux("AfarHTTP"),
         ]),
     .target(
@@ -131,6 +135,7 @@ let libraries: [Target] = [
 
 let plugins: [Target] = [
     .plugin("AfarAPI", ["AfarCore", .httpTypes]),
+    .plugin("AfarBodyCodings", ["AfarCompression", "AfarCore", "CBrotli", "CZstandard"]),
     .plugin("AfarCSV", ["AfarCore", "AfarSerializers", .httpTypes]),
     .plugin("AfarConfiguration", ["AfarCore", "AfarTransport", .configuration]),
     .plugin("AfarDiskCache", ["AfarStages", "CZlib", .httpTypes, .grdb]),
@@ -160,7 +165,7 @@ let programs: [Target] = [
     .program(
         "AfarFuzz",
         [
-            "AfarAPI", "AfarCSV", "AfarCore", "AfarImage", "AfarJSON", "AfarSerializers", "AfarXML",
+            "AfarAPI", "AfarCSV", "AfarCore", "AfarImage", "AfarJSON", "AfarMultipart", "AfarSerializers", "AfarXML",
             "AfarHTTP1", "AfarTransport",
             .target(name: "AfarProtobuf", condition: .when(traits: ["Protobuf"])),
             .target(name: "AfarStructuredFields", condition: .when(traits: ["StructuredFields"])),
@@ -218,6 +223,7 @@ let tests: [Target] = [
     .tests("AfarTesting", ["AfarCore", "AfarSerializers", .httpTypes]),
     .tests("AfarReachability", ["ReachabilityProbe", .onLinux("CNetlink")]),
     .tests("AfarCharsets"),
+    .tests("AfarMultipart", ["Afar", "AfarTestServer"]),
     .tests("AfarSerializers", ["AfarCore", "AfarTesting", .httpTypes]),
     .tests("AfarXML", ["AfarCore", "AfarSerializers", "AfarTesting", "CLibxml2", .httpTypes]),
     .tests("AfarCompression", ["AfarCore", "AfarSerializers", "AfarTesting", "CZlib", .httpTypes]),
@@ -229,6 +235,7 @@ let tests: [Target] = [
     .tests("AfarJSON", ["AfarCore", "AfarSerializers", "AfarTesting", "AfarTransport", .httpTypes]),
     .tests(
         "AfarAPI", ["Afar", "AfarTesting", "AfarTestServer"], exclude: ["uri-templates.json", "uri-templates.py"]),
+    .tests("AfarBodyCodings", ["Afar", "AfarTestServer"]),
     .tests("AfarCSV", ["AfarCore", "AfarSerializers", "AfarTesting", .httpTypes]),
     .tests(
         "AfarEgress",
@@ -289,13 +296,15 @@ let tests: [Target] = [
     .testTarget(
         name: "NetworkTests",
         dependencies: [
-            "Afar", "AfarTestServer", "AfarTransport", "AfarTrust", "AfarURLSession", "CLibcurl", "TestServers",
+            "Afar", "AfarTestServer", "AfarTesting", "AfarTransport", "AfarTrust", "AfarURLSession", "CLibcurl",
+            "TestServers",
             .httpTypes,
         ]),
     .testTarget(
         name: "DocumentationTests",
         dependencies: [
-            "Afar", "AfarConfiguration", "AfarConformance", "AfarCore", "AfarDiskCache", "AfarEgress", "AfarHAR",
+            "Afar", "AfarBodyCodings", "AfarConfiguration", "AfarConformance", "AfarCore", "AfarDiskCache",
+            "AfarEgress", "AfarHAR",
             "AfarImage",
             "AfarJSON", "AfarLogging", "AfarMetrics", "AfarNetworkActivity", "AfarPublishers", "AfarResilience",
             "AfarServiceLifecycle",

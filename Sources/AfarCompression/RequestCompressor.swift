@@ -17,7 +17,7 @@ public typealias GzipRequestCompressor = RequestCompressor<GzipCoding>
 /// change requests without a body, streamed bodies, or the data or file of an upload.
 ///
 /// Clients can't detect which codings a server decodes, so make sure that your server supports this coding. A server without
-/// this support responds with 415 at best. Compressing small bodies or images saves little, so exclude them with
+/// this support responds with 415 at best. If the request is validated, it's then sent again without compression, once. Compressing small bodies or images saves little, so exclude them with
 /// `shouldCompressBodyData`. Compression runs in the task that prepares the request, or on the session's `requestQueue`, and
 /// takes about a second for 50 MB.
 public struct RequestCompressor<Coding: BodyCoding>: RequestInterceptor {
@@ -42,6 +42,8 @@ public struct RequestCompressor<Coding: BodyCoding>: RequestInterceptor {
 
     /// A closure that returns whether to compress a body.
     public let shouldCompressBodyData: @Sendable (_ bodyData: Data) -> Bool
+
+    private let refused = RefusedRequests()
 
     /// Creates a compressor.
     ///
@@ -71,6 +73,31 @@ public struct RequestCompressor<Coding: BodyCoding>: RequestInterceptor {
         completion(Result { try compressing(urlRequest) })
     }
 
+    /// Compresses the request's body like ``adapt(_:for:completion:)``, unless the server has refused it.
+    @preconcurrency
+    public func adapt(
+        _ urlRequest: URLRequest,
+        using state: RequestAdapterState,
+        completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
+    ) {
+        completion(Result { refused.contains(state.requestID) ? urlRequest : try compressing(urlRequest) })
+    }
+
+    /// Retries a request once, without compression, if the server has refused the compressed body with the status 415 (RFC 9110, section
+    /// 15.5.16).
+    @preconcurrency
+    public func retry(
+        _ request: Request,
+        for session: Session,
+        dueTo error: any Error,
+        completion: @escaping @Sendable (RetryResult) -> Void
+    ) {
+        let isRefused =
+            request.response?.statusCode == 415
+            && request.request?.value(forHTTPHeaderField: "Content-Encoding") == Coding.name
+        completion(isRefused && refused.insert(request.id) ? .retry : .doNotRetry)
+    }
+
     private func compressing(_ urlRequest: URLRequest) throws -> URLRequest {
         guard let body = urlRequest.httpBody, shouldCompressBodyData(body) else { return urlRequest }
         if urlRequest.value(forHTTPHeaderField: "Content-Encoding") != nil {
@@ -85,6 +112,27 @@ public struct RequestCompressor<Coding: BodyCoding>: RequestInterceptor {
         compressed.setValue(Coding.name, forHTTPHeaderField: "Content-Encoding")
         compressed.setValue(nil, forHTTPHeaderField: "Content-Length")
         return compressed
+    }
+}
+
+/// The identifiers of the last requests that a server has refused.
+private final class RefusedRequests: @unchecked Sendable {
+    // Sendable because the identifiers are only accessed while the lock is held.
+    private static let limit = 1_000
+
+    private let lock = NSLock()
+    private var identifiers: [UUID] = []
+
+    func contains(_ identifier: UUID) -> Bool { lock.withLock { identifiers.contains(identifier) } }
+
+    /// Returns false if the request has already been refused.
+    func insert(_ identifier: UUID) -> Bool {
+        lock.withLock {
+            guard !identifiers.contains(identifier) else { return false }
+            if identifiers.count >= Self.limit { identifiers.removeFirst() }
+            identifiers.append(identifier)
+            return true
+        }
     }
 }
 

@@ -30,6 +30,27 @@ import Testing
         .deflateCompressor(duplicateHeaderBehavior: behavior)
     }
 
+    @Test func aRefusedBodyIsSentAgainWithoutCompression() async throws {
+        let transport = MockTransport { request in
+            request["Content-Encoding"] == nil ? .data(request.body) : .status(415)
+        }
+        let session = Session(interceptor: .gzipCompressor, transport: transport)
+        let task = session.request(try request()).validate().serializingData()
+        #expect(try await task.value == Self.body)
+        #expect(transport.requests.map { $0["Content-Encoding"] } == ["gzip", nil])
+        // Another request is compressed again.
+        _ = await session.request(try request()).validate().serializingData().response
+        #expect(transport.requests.map { $0["Content-Encoding"] } == ["gzip", nil, "gzip", nil])
+    }
+
+    @Test func anotherRefusalIsFinal() async throws {
+        let transport = MockTransport { _ in .status(415) }
+        let session = Session(interceptor: .gzipCompressor, transport: transport)
+        let response = await session.request(try request()).validate().serializingData().response
+        #expect(response.error?.responseCode == 415)
+        #expect(transport.requests.count == 2)
+    }
+
     @Test func theBodyIsEncodedAndTheHeaderIsSet() throws {
         let deflated = try adapted(request(["X-Own": "1"]), by: .deflateCompressor)
         #expect(try deflated.httpBody == DeflateCoding.encode(Self.body))

@@ -29,8 +29,8 @@ public protocol ParameterEncoder: Sendable {
 
 /// An encoder that stands for the session's encoder, ``SessionConfiguration/encoder``.
 ///
-/// It is the default of the methods that create requests, for `Encodable` values and for dictionaries. Outside of these methods, it encodes
-/// like a ``URLEncodedFormParameterEncoder`` and like ``URLEncoding``.
+/// It is the default of the methods that create requests, for `Encodable` values and for dictionaries. Dictionaries are encoded by
+/// ``URLEncoding`` if the session's encoder is a ``URLEncodedFormParameterEncoder``. Outside of these methods, it encodes like these two.
 public struct SessionEncoder: ParameterEncoder, ParameterEncoding {
     private static let ofURLs: [HTTPMethod] = [.get, .head, .delete]
 
@@ -56,7 +56,9 @@ public struct SessionEncoder: ParameterEncoder, ParameterEncoding {
 
     /// Returns the encoding to use for a method.
     func resolvedEncoding(by configuration: SessionConfiguration, for method: HTTPMethod) -> any ParameterEncoding {
-        ownEncoder(of: configuration, for: method).map(EncoderEncoding.init) ?? URLEncoding.default
+        guard let encoder = ownEncoder(of: configuration, for: method), !(encoder is URLEncodedFormParameterEncoder)
+        else { return URLEncoding.default }
+        return EncoderEncoding(encoder: encoder)
     }
 
     /// Returns the encoder of the configuration, or nil if it has none for the method.

@@ -104,6 +104,7 @@ extension Request {
         }
         try useCache(for: urlRequest, in: &exchange)
         let control = exchange.control
+        exchange.limitBandwidth()
         let driver = HopDriver(Hop(exchange), through: sink.stages(of: stack), over: stack.sender) { [self] head in
             decide(on: head, in: control)
         }

@@ -117,8 +117,8 @@ public struct SessionConfiguration: Sendable {
     /// The default argument is a ``SessionDecoder``. Parsers such as `.jsonLines(of:)` use this decoder too, so it should decode JSON. Don't
     /// change a `JSONDecoder` after you have created the session, because requests use it in several threads.
     public var decoder: any DataDecoder = JSONDecoder()
-    /// The encoder for the `Encodable` parameters of requests, unless an `encoder:` argument specifies another one. The default is a
-    /// ``URLEncodedFormParameterEncoder``.
+    /// The encoder for the parameters of requests, unless an `encoder:` or `encoding:` argument specifies another one. The default is a
+    /// ``URLEncodedFormParameterEncoder``, with which dictionaries are encoded by ``URLEncoding``.
     ///
     /// The default argument is a ``SessionEncoder``. If this encoder isn't a ``URLEncodedFormParameterEncoder``, it encodes only the
     /// parameters of methods with a body. The parameters of GET, HEAD and DELETE requests, and of WebSockets, become a part of the URL.
@@ -212,6 +212,13 @@ public struct SessionConfiguration: Sendable {
     /// proxies of the environment (``ProxySettings/environment``). Other sessions use their transport's defaults. With a
     /// setting that the transport doesn't support, each request fails.
     public var network: NetworkSettings?
+
+    /// Limits the rate at which the session's requests send and receive bodies together. The default is nil: no limit. See
+    /// ``ExchangeOptions/bandwidthLimiter``.
+    public var bandwidthLimiter: BandwidthLimiter? {
+        get { exchangeOptions.bandwidthLimiter }
+        set { exchangeOptions.bandwidthLimiter = newValue }
+    }
 
     /// Decides to which addresses requests can connect. See ``ExchangeOptions/connectionPolicy``.
     public var connectionPolicy: (any ConnectionPolicy)? {

@@ -1,3 +1,4 @@
+public import AfarMultipart
 public import Foundation
 
 /// A request that a ``TestServer`` has received, including its body.
@@ -40,6 +41,34 @@ public struct ServerRequest: Sendable {
     /// The body as text, or `nil` if it isn't UTF-8 or exceeds ``bodyLimit``.
     public var text: String? {
         body.count == bodyLength ? String(data: body, encoding: .utf8) : nil
+    }
+
+    /// A part of a multipart body.
+    public struct Part: Sendable {
+        /// The header fields of the part.
+        public let header: MultipartHeader
+        /// The body of the part.
+        public let body: Data
+    }
+
+    /// The parts of a multipart body (RFC 2046, section 5.1; RFC 7578).
+    ///
+    /// - Throws: `MultipartError` if the body isn't multipart, is malformed, or exceeds ``bodyLimit``.
+    public var parts: [Part] {
+        get throws {
+            var parser = try MultipartParser(contentType: headers["Content-Type"] ?? "")
+            var parts: [Part] = []
+            var (header, content) = (MultipartHeader?.none, Data())
+            for event in try parser.parse(body) {
+                switch event {
+                case .header(let next): (header, content) = (next, Data())
+                case .data(let data): content += data
+                case .end: if let header { parts.append(Part(header: header, body: content)) }
+                }
+            }
+            try parser.finish()
+            return parts
+        }
     }
 
     /// Returns the first argument with a name.

@@ -114,6 +114,10 @@ public struct ExchangeOptions: Sendable {
     /// ``TransportError/Code-swift.struct/unsupportedByTransport``.
     public var connectionPolicy: (any ConnectionPolicy)?
 
+    /// Limits the rate at which bodies are sent and received, together with other exchanges. The default is nil: no limit. Sessions apply it
+    /// to requests, but not to WebSockets and raw connections.
+    public var bandwidthLimiter: BandwidthLimiter?
+
     /// The longest time to wait for other work of this process before anything is sent. It is the shortest of the timeouts.
     package var longestWait: Duration { Duration(timeout: min(connectTimeout, idleTimeout, totalTimeout)) }
 

@@ -1,4 +1,5 @@
 import Afar
+import AfarBodyCodings
 
 enum Notes: URLRequestConvertible {
     case list(page: Int)
@@ -95,6 +96,14 @@ enum EncodingSamples {
             interceptor: .gzipCompressor(shouldCompressBodyData: { $0.count > 1_000 }))
         _ = try await request.serializingString().value
         print("Sent \(request.request?.httpBody?.count ?? 0 < 200 ? "less" : "more") than 200 bytes")
+    }
+
+    static func zstandard(_ events: [String]) async -> AFDataResponse<Data> {
+        let response = await AF.request(
+            "https://api.example.com/events", method: .post, parameters: events, encoder: .json,
+            interceptor: .zstandardCompressor(shouldCompressBodyData: { $0.count > 1_000 })
+        ).validate().serializingData().response
+        return response
     }
 
     static func raw() async throws {

@@ -47,6 +47,17 @@ enum NetworkSamples {
         return report
     }
 
+    static func bandwidth(_ configuration: inout SessionConfiguration) {
+        configuration.bandwidthLimiter = BandwidthLimiter(upload: 1_000_000, download: 5_000_000)
+    }
+
+    static func bandwidth(_ session: Session) async throws -> URL {
+        let file = try await session.download("https://files.example.com/backup")
+            .options { $0.bandwidthLimiter = BandwidthLimiter(download: 500_000) }
+            .serializingDownloadedFileURL().value
+        return file
+    }
+
     static func limited() -> Session {
         let limiter = RateLimiter(requestsPerSecond: 10, burst: 20)
         let session = Session(interceptor: limiter, stages: [RequestLimit(perHost: 4)])

@@ -14,6 +14,17 @@ struct LineCount: DataStreamSerializer {
 struct NotANote: Error {}
 
 enum StreamSamples {
+    static func parts() async throws {
+        for try await part in AF.streamRequest("https://api.example.com/batch").validate().parts() {
+            print(part.header.mediaType)
+            if part.header.mediaType == "application/json" {
+                print(String(decoding: try await part.data(upTo: 100_000), as: UTF8.self))
+            } else {
+                for try await chunk in part.body { print("\(chunk.count) bytes") }
+            }
+        }
+    }
+
     static func handler() {
         AF.streamRequest("https://api.example.com/feed").validate().responseStreamString { stream in
             switch stream.event {

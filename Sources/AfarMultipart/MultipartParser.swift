@@ -1,0 +1,197 @@
+public import Foundation
+
+/// Limits on a multipart body. A body that exceeds a limit fails with a ``MultipartError``.
+public struct MultipartLimits: Hashable, Sendable {
+    /// The maximum number of parts. The default is 1,000.
+    public var maximumParts = 1_000
+    /// The maximum size of the header fields of a part, in bytes. The default is 16 KiB.
+    public var maximumHeaderSize = 16 * 1024
+    /// The maximum size of the body of a part, in bytes. The default is nil: no limit.
+    public var maximumPartSize: Int64?
+
+    /// Creates the default limits.
+    public init() {}
+}
+
+/// An error in a multipart body, or in the content type that describes it.
+public struct MultipartError: Error, Hashable, Sendable {
+    /// The kind of an error.
+    public enum Kind: Hashable, Sendable {
+        /// The content type isn't `multipart`, or has no valid `boundary`.
+        case invalidContentType
+        /// The body ends before its last delimiter.
+        case incomplete
+        /// The header fields of a part are malformed.
+        case invalidHeader
+        /// The body has more than ``MultipartLimits/maximumParts`` parts.
+        case tooManyParts
+        /// The header fields of a part exceed ``MultipartLimits/maximumHeaderSize``.
+        case headerTooLarge
+        /// The body of a part exceeds ``MultipartLimits/maximumPartSize``.
+        case partTooLarge
+    }
+
+    /// The kind of the error.
+    public let kind: Kind
+    /// The number of the part with the error, from 1, or the number of parts so far.
+    public let part: Int
+}
+
+extension MultipartError: LocalizedError, CustomStringConvertible {
+    /// A human-readable description of the error.
+    public var description: String {
+        switch kind {
+        case .invalidContentType:
+            "The body can't be read as parts: its content type is not multipart with a boundary of 1 to 70 characters."
+        case .incomplete: "The multipart body ends in part \(part), before its last delimiter."
+        case .invalidHeader: "The header of part \(part) of the multipart body is malformed."
+        case .tooManyParts: "The multipart body has more parts than the limit permits: \(part)."
+        case .headerTooLarge: "The header of part \(part) of the multipart body exceeds its limit."
+        case .partTooLarge: "Part \(part) of the multipart body exceeds its limit."
+        }
+    }
+
+    /// The same text as `description`.
+    public var errorDescription: String? { description }
+}
+
+/// Parses a multipart body (RFC 2046, section 5.1), wherever its chunks end. It performs no I/O.
+public struct MultipartParser: Sendable {
+    /// A piece of a multipart body.
+    public enum Event: Hashable, Sendable {
+        /// The header fields of the next part.
+        case header(MultipartHeader)
+        /// Bytes of the part's body. They are never empty.
+        case data(Data)
+        /// The end of the part.
+        case end
+    }
+
+    private enum State: Equatable {
+        /// Before the first delimiter.
+        case preamble
+        /// After a delimiter: the rest of its line.
+        case delimiter
+        case header
+        case body
+        /// After the last delimiter.
+        case epilogue
+    }
+
+    private static let lineEnd = Data("\r\n".utf8)
+    private static let headerEnd = Data("\r\n\r\n".utf8)
+
+    /// A line end, two hyphens and the boundary.
+    private let delimiter: Data
+    private let limits: MultipartLimits
+    private var state = State.preamble
+    private var partCount = 0
+    private var partSize: Int64 = 0
+    // The line end before the first delimiter can be missing.
+    private var buffer = lineEnd
+
+    /// Creates a parser.
+    ///
+    /// - Parameters:
+    ///   - contentType: The value of the header field `Content-Type`, such as `multipart/mixed; boundary=x`.
+    ///   - limits: The limits on the body.
+    /// - Throws: ``MultipartError`` with ``MultipartError/Kind/invalidContentType``.
+    public init(contentType: String, limits: MultipartLimits = MultipartLimits()) throws(MultipartError) {
+        let parameters = FieldParameters(contentType)
+        guard parameters.value.lowercased().hasPrefix("multipart/"), let boundary = parameters["boundary"],
+            (1...70).contains(boundary.utf8.count), boundary.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }),
+            boundary.last != " "
+        else { throw MultipartError(kind: .invalidContentType, part: 0) }
+        delimiter = Data("\r\n--\(boundary)".utf8)
+        self.limits = limits
+    }
+
+    /// Parses the next bytes of the body.
+    ///
+    /// - Throws: ``MultipartError``. After an error, the parser can't be used.
+    public mutating func parse(_ data: Data) throws(MultipartError) -> [Event] {
+        guard state != .epilogue else { return [] }
+        buffer += data
+        var events: [Event] = []
+        while try step(&events) {}
+        // Slices would retain all bytes.
+        if buffer.startIndex > 0 { buffer = Data(buffer) }
+        return events
+    }
+
+    /// Ends the body.
+    ///
+    /// - Throws: ``MultipartError`` with ``MultipartError/Kind/incomplete`` if the last delimiter is missing.
+    public func finish() throws(MultipartError) {
+        guard state == .epilogue else { throw MultipartError(kind: .incomplete, part: partCount) }
+    }
+
+    /// Parses a piece. Returns false if more bytes are necessary.
+    private mutating func step(_ events: inout [Event]) throws(MultipartError) -> Bool {
+        switch state {
+        case .preamble, .body: return try stepToDelimiter(&events)
+        case .delimiter:
+            if buffer.starts(with: "--".utf8) {
+                (state, buffer) = (.epilogue, Data())
+                return false
+            }
+            // White space can follow the boundary.
+            let rest = buffer.drop { $0 == 0x20 || $0 == 0x09 }
+            guard rest.startIndex - buffer.startIndex <= limits.maximumHeaderSize else {
+                throw MultipartError(kind: .headerTooLarge, part: partCount + 1)
+            }
+            guard rest.count >= 2 else { return false }
+            guard rest.starts(with: Self.lineEnd) else {
+                // The bytes only begin like a delimiter.
+                throw MultipartError(kind: .invalidHeader, part: partCount + 1)
+            }
+            guard partCount < limits.maximumParts else { throw MultipartError(kind: .tooManyParts, part: partCount) }
+            // A part without header fields begins with an empty line. The line end before it is kept for that.
+            (state, partCount, partSize, buffer) = (.header, partCount + 1, 0, rest)
+            return true
+        case .header:
+            let end = buffer.range(of: Self.headerEnd)
+            let size = end.map { $0.lowerBound - buffer.startIndex } ?? buffer.count - Self.headerEnd.count
+            guard size <= limits.maximumHeaderSize else {
+                throw MultipartError(kind: .headerTooLarge, part: partCount)
+            }
+            guard let end else { return false }
+            guard let header = MultipartHeader(buffer[..<end.lowerBound].dropFirst(2)) else {
+                throw MultipartError(kind: .invalidHeader, part: partCount)
+            }
+            events.append(.header(header))
+            // An empty body has no bytes between the empty line and the delimiter, whose line end is the empty line's.
+            (state, buffer) = (.body, buffer[(end.upperBound - 2)...])
+            partSize = -2
+            return true
+        case .epilogue: return false
+        }
+    }
+
+    /// Passes bytes up to the next delimiter.
+    private mutating func stepToDelimiter(_ events: inout [Event]) throws(MultipartError) -> Bool {
+        let found = buffer.range(of: delimiter)
+        // The end of the buffer can be the beginning of a delimiter.
+        let end = found?.lowerBound ?? max(buffer.startIndex, buffer.endIndex - delimiter.count + 1)
+        try pass(buffer[..<end], to: &events)
+        guard let found else {
+            buffer = buffer[end...]
+            return false
+        }
+        if state == .body { events.append(.end) }
+        (state, buffer) = (.delimiter, buffer[found.upperBound...])
+        return true
+    }
+
+    private mutating func pass(_ bytes: Data, to events: inout [Event]) throws(MultipartError) {
+        guard state == .body, !bytes.isEmpty else { return }
+        // The line end of the empty line doesn't belong to the body.
+        let skipped = min(bytes.count, Int(max(0, -partSize)))
+        partSize += Int64(bytes.count)
+        if let maximum = limits.maximumPartSize, partSize > maximum {
+            throw MultipartError(kind: .partTooLarge, part: partCount)
+        }
+        let content = bytes.dropFirst(skipped)
+        if !content.isEmpty { events.append(.data(Data(content))) }
+    }
+}

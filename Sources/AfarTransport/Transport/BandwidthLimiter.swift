@@ -1,0 +1,145 @@
+import Foundation
+
+/// Limits the rate at which bodies are sent and received.
+///
+/// ```swift
+/// // The requests of a session share the limit.
+/// configuration.bandwidthLimiter = BandwidthLimiter(download: 5_000_000)
+/// // A request with a limit of its own.
+/// session.download(url).options { $0.bandwidthLimiter = BandwidthLimiter(download: 500_000) }
+/// ```
+///
+/// After a part of a body has been sent or received, the exchange is suspended until the rate permits the next part. A suspended exchange
+/// doesn't read, so the server has to slow down. Parts can be as large as 256 KiB, so low rates alternate between bursts and pauses. The idle
+/// timer stops during a pause. Bytes of responses are counted after they have been decoded.
+///
+/// All exchanges with the same limiter share its rates. You can use a limiter from any thread.
+public final class BandwidthLimiter: Sendable {
+    /// Delays of less than this time aren't worth a suspension. They are added to the next delay.
+    private static let shortestPause = Duration.milliseconds(10)
+
+    fileprivate enum Direction { case upload, download }
+
+    private struct Lane {
+        /// The bytes per second; nil for no limit.
+        let rate: Double?
+        /// The uptime at which all bytes so far would have been transferred at this rate.
+        var end = Duration.zero
+
+        init(_ rate: Int?) { self.rate = rate.map { Double(max(1, $0)) } }
+
+        /// Counts bytes. Returns the time to pause.
+        mutating func count(_ bytes: Int64, at now: Duration) -> Duration {
+            guard let rate, bytes > 0 else { return .zero }
+            end = max(end, now) + .seconds(min(Double(bytes) / rate, 1e9))
+            let pause = end - now
+            return pause < BandwidthLimiter.shortestPause ? .zero : pause
+        }
+    }
+
+    private let lanes: Locked<(upload: Lane, download: Lane)>
+
+    /// Creates a limiter.
+    ///
+    /// - Parameters:
+    ///   - upload: The maximum number of bytes of request bodies per second, at least 1. The default is nil: no limit.
+    ///   - download: The maximum number of bytes of response bodies per second, at least 1. The default is nil: no limit.
+    public init(upload: Int? = nil, download: Int? = nil) { lanes = Locked((Lane(upload), Lane(download))) }
+
+    fileprivate func pause(after bytes: Int64, _ direction: Direction, at now: Duration) -> Duration {
+        lanes.withLock { lanes in
+            switch direction {
+            case .upload: lanes.upload.count(bytes, at: now)
+            case .download: lanes.download.count(bytes, at: now)
+            }
+        }
+    }
+}
+
+extension Exchange {
+    /// Applies the limiter of the options, if any.
+    package mutating func limitBandwidth() {
+        guard let limiter = options.bandwidthLimiter else { return }
+        let limited = LimitedExchange(self, by: limiter)
+        (observer, control) = (limited, limited.control)
+    }
+}
+
+/// Suspends an exchange while its limiter requires a pause, or while its owner has suspended it.
+private final class LimitedExchange: ExchangeObserver {
+    private struct State {
+        var isSuspended = false
+        var pause: DelayedCall?
+        /// The uptime at which the pause ends.
+        var pauseEnd = Duration.zero
+        var sent: Int64 = 0
+        var received: Int64 = 0
+    }
+
+    /// The control that the transport observes.
+    let control = ExchangeControl()
+    private let base: (any ExchangeObserver)?
+    private let limiter: BandwidthLimiter
+    private let time: TimeSource
+    private let state = Locked(State())
+
+    init(_ exchange: Exchange, by limiter: BandwidthLimiter) {
+        (base, self.limiter, time) = (exchange.observer, limiter, exchange.options.timeSource)
+        if exchange.control.attach({ [weak self] in self?.setSuspended($0) }) { setSuspended(true) }
+    }
+
+    private func setSuspended(_ isSuspended: Bool) {
+        let isPaused = state.withLock { state in
+            state.isSuspended = isSuspended
+            return state.pause != nil
+        }
+        apply(isSuspended || isPaused)
+    }
+
+    private func apply(_ isSuspended: Bool) { if isSuspended { control.suspend() } else { control.resume() } }
+
+    private func transferred(
+        _ total: Int64, since last: WritableKeyPath<State, Int64>, _ direction: BandwidthLimiter.Direction
+    ) {
+        let bytes = state.withLock { state in
+            // Another hop counts from 0.
+            defer { state[keyPath: last] = total }
+            return total < state[keyPath: last] ? total : total - state[keyPath: last]
+        }
+        let now = time.uptime
+        let pause = limiter.pause(after: bytes, direction, at: now)
+        guard pause > .zero else { return }
+        state.withLock { state in
+            guard now + pause > state.pauseEnd else { return }
+            state.pauseEnd = now + pause
+            state.pause = DelayedCall(after: pause, of: time) { [weak self] in self?.endPause() }
+        }
+        apply(true)
+    }
+
+    private func endPause() {
+        let isSuspended = state.withLock { state in
+            state.pause = nil
+            return state.isSuspended
+        }
+        apply(isSuspended)
+    }
+
+    // MARK: ExchangeObserver
+
+    func exchangeDidSend(bytes: Int64, expected: Int64?) {
+        base?.exchangeDidSend(bytes: bytes, expected: expected)
+        transferred(bytes, since: \.sent, .upload)
+    }
+
+    func exchangeDidReceive(bytes: Int64, expected: Int64?) {
+        base?.exchangeDidReceive(bytes: bytes, expected: expected)
+        transferred(bytes, since: \.received, .download)
+    }
+
+    func exchangeDidReceiveInformational(_ head: ResponseHead) { base?.exchangeDidReceiveInformational(head) }
+    func exchangeDidReceiveHead(_ head: ResponseHead) { base?.exchangeDidReceiveHead(head) }
+    func exchangeWillFollow(_ redirect: Redirect) { base?.exchangeWillFollow(redirect) }
+    func exchangeWillAnswerChallenge(in head: ResponseHead) { base?.exchangeWillAnswerChallenge(in: head) }
+    func exchangeIsWaitingForConnectivity() { base?.exchangeIsWaitingForConnectivity() }
+}

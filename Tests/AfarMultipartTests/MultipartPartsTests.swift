@@ -1,0 +1,92 @@
+import Afar
+import AfarTestServer
+import Foundation
+import Testing
+
+@testable import AfarMultipart
+
+/// Multipart responses from a server, and forms that a server receives.
+@Suite(.timeLimit(.minutes(1))) struct MultipartPartsTests {
+    private static let body =
+        "--b\r\nContent-Type: application/json\r\n\r\n{\"a\":1}\r\n--b\r\n\r\n"
+        + String(repeating: "0123456789", count: 50_000)
+        + "\r\n--b\r\nContent-Range: bytes 3-5/9\r\n\r\nxyz\r\n--b--\r\n"
+
+    private let session = Session()
+
+    private func server() async throws -> TestServer {
+        let server = try await TestServer.start()
+        server.route("/mixed") { _ in .content("multipart/mixed; boundary=b", Data(Self.body.utf8)) }
+        server.route("/cut") { _ in .content("multipart/mixed; boundary=b", Data(Self.body.utf8.dropLast(10))) }
+        server.route("/text") { _ in .text("hello") }
+        server.route("/form") { request in
+            let parts = try request.parts.map { part in
+                "\(part.header.name ?? "-")|\(part.header.fileName ?? "-")|\(part.header.mediaType)|\(part.body.count)"
+            }
+            return .text(parts.joined(separator: "\n"))
+        }
+        return server
+    }
+
+    @Test func responsesAreReadInParts() async throws {
+        let server = try await server()
+        var bodies: [Data] = []
+        var header: MultipartHeader?
+        for try await part in session.streamRequest(server.url("/mixed")).validate().parts() {
+            bodies.append(try await part.data(upTo: 1 << 20))
+            header = part.header
+        }
+        #expect(bodies.map(\.count) == [7, 500_000, 3])
+        #expect(bodies.first == Data("{\"a\":1}".utf8) && bodies.last == Data("xyz".utf8))
+        #expect(header?.contentRange == 3...5)
+        await server.stop()
+    }
+
+    @Test func unreadBodiesAreSkipped() async throws {
+        let server = try await server()
+        var count = 0
+        var last: Data?
+        for try await part in session.streamRequest(server.url("/mixed")).parts() {
+            count += 1
+            if count == 2 {
+                let chunks = part.body.makeAsyncIterator()
+                #expect(try await chunks.next() != nil)
+            }
+            if count == 3 { last = try await part.data(upTo: 3) }
+        }
+        #expect(count == 3 && last == Data("xyz".utf8))
+        await server.stop()
+    }
+
+    @Test func errorsAreThrown() async throws {
+        let server = try await server()
+        func read(_ path: String, limit: Int = 1 << 20, _ limits: MultipartLimits = MultipartLimits()) async throws {
+            for try await part in session.streamRequest(server.url(path)).validate().parts(limits: limits) {
+                _ = try await part.data(upTo: limit)
+            }
+        }
+        await #expect(throws: MultipartError(kind: .incomplete, part: 3)) { try await read("/cut") }
+        await #expect(throws: MultipartError(kind: .invalidContentType, part: 0)) { try await read("/text") }
+        await #expect(throws: MultipartError(kind: .partTooLarge, part: 2)) { try await read("/mixed", limit: 10) }
+        await #expect(throws: AFError.self) { try await read("/status/404") }
+        var limits = MultipartLimits()
+        limits.maximumPartSize = 1_000
+        await #expect(throws: MultipartError(kind: .partTooLarge, part: 2)) { try await read("/mixed", limits) }
+        await server.stop()
+    }
+
+    @Test func serversReadForms() async throws {
+        let server = try await server()
+        let text = try await session.upload(
+            multipartFormData: { form in
+                form.append(Data("Ada".utf8), withName: "name")
+                form.append(Data(count: 100_000), withName: "file", fileName: "a \"b\".bin", mimeType: "image/png")
+            }, to: server.url("/form")
+        ).validate().serializingString().value
+        #expect(text == "name|-|text/plain|3\nfile|a \"b\".bin|image/png|100000")
+        let error = await session.upload(Data("x".utf8), to: server.url("/form")).validate()
+            .serializingString().response.error
+        #expect(error?.responseCode == 500)
+        await server.stop()
+    }
+}
