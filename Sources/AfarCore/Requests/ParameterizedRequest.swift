@@ -32,7 +32,8 @@ struct ParameterizedRequest: WrittenURLConvertible {
         url: any URLConvertible, method: HTTPMethod, headers: HTTPHeaders?, modifier: Modifier?,
         _ parameters: Parameters?, _ encoding: any ParameterEncoding
     ) {
-        guard parameters != nil || type(of: encoding) as Any.Type != URLEncoding.self else {
+        let kind = type(of: encoding) as Any.Type
+        guard parameters != nil || kind != URLEncoding.self && kind != SessionEncoder.self else {
             self.init(url: url, method: method, headers: headers, modifier: modifier)
             return
         }

@@ -150,7 +150,7 @@ open class Session: @unchecked Sendable {
         request(
             ParameterizedRequest(
                 url: convertible, method: method, headers: headers, modifier: requestModifier, parameters,
-                resolved(encoding, for: method)),
+                parameters == nil ? encoding : resolved(encoding, for: method)),
             interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
@@ -253,7 +253,7 @@ open class Session: @unchecked Sendable {
     ) -> DownloadRequest {
         let request = ParameterizedRequest(
             url: convertible, method: method, headers: headers, modifier: requestModifier, parameters,
-            resolved(encoding, for: method))
+            parameters == nil ? encoding : resolved(encoding, for: method))
         return download(
             request, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, to: destination)
     }
