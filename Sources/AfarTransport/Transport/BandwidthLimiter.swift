@@ -82,6 +82,8 @@ private final class LimitedExchange: ExchangeObserver {
     private let limiter: BandwidthLimiter
     private let time: TimeSource
     private let state = Locked(State())
+    /// Held while the control is changed, so that its last change is the current one.
+    private let applying = Locked(())
 
     init(_ exchange: Exchange, by limiter: BandwidthLimiter) {
         (base, self.limiter, time) = (exchange.observer, limiter, exchange.options.timeSource)
@@ -89,14 +91,16 @@ private final class LimitedExchange: ExchangeObserver {
     }
 
     private func setSuspended(_ isSuspended: Bool) {
-        let isPaused = state.withLock { state in
-            state.isSuspended = isSuspended
-            return state.pause != nil
-        }
-        apply(isSuspended || isPaused)
+        state.withLock { $0.isSuspended = isSuspended }
+        apply()
     }
 
-    private func apply(_ isSuspended: Bool) { if isSuspended { control.suspend() } else { control.resume() } }
+    private func apply() {
+        applying.withLock { _ in
+            let isSuspended = state.withLock { $0.isSuspended || $0.pause != nil }
+            if isSuspended { control.suspend() } else { control.resume() }
+        }
+    }
 
     private func transferred(
         _ total: Int64, since last: WritableKeyPath<State, Int64>, _ direction: BandwidthLimiter.Direction
@@ -114,15 +118,12 @@ private final class LimitedExchange: ExchangeObserver {
             state.pauseEnd = now + pause
             state.pause = DelayedCall(after: pause, of: time) { [weak self] in self?.endPause() }
         }
-        apply(true)
+        apply()
     }
 
     private func endPause() {
-        let isSuspended = state.withLock { state in
-            state.pause = nil
-            return state.isSuspended
-        }
-        apply(isSuspended)
+        state.withLock { $0.pause = nil }
+        apply()
     }
 
     // MARK: ExchangeObserver
