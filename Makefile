@@ -13,7 +13,7 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 BUILD_PACKAGES := libcurl4-openssl-dev libssl-dev zlib1g-dev libxml2-dev libpsl-dev libnghttp2-dev libsqlite3-dev libsimdjson-dev \
 	libspng-dev libturbojpeg0-dev libwebp-dev libpixman-1-dev libbrotli-dev libzstd-dev pkg-config
 TEST_PACKAGES := $(BUILD_PACKAGES) openssl ca-certificates curl gzip groff-base iproute2 util-linux \
-	nginx-light apache2-bin libapache2-mod-auth-gssapi krb5-kdc krb5-admin-server krb5-user tinyproxy-bin microsocks nghttp2-server nghttp2-proxy golang-go python3-dnslib python3-h2 python3-websockets python3-jsonschema
+	nginx-light apache2-bin libapache2-mod-auth-gssapi krb5-kdc krb5-admin-server krb5-user tinyproxy-bin microsocks nghttp2-server nghttp2-proxy golang-go python3-dnslib python3-h2 python3-websockets python3-jsonschema unbound
 BENCH_PACKAGES := $(BUILD_PACKAGES) nginx-light nghttp2-server nghttp2-client openssl python3-aiohttp
 
 # Each test target runs in its own process. Otherwise, programs that one target starts would inherit the sockets of another, and keep
@@ -52,7 +52,7 @@ BINARY = $(shell $(SWIFT) build $(OPTIONS) -c release --show-bin-path)/afar
 # The base path of the site that `make docs` builds.
 BASE ?= /
 
-.PHONY: help options run install test check nightly api-breakage fuzz sanitize sanitize-thread sanitize-address bench counts bench-serializers bench-images bench-stores bench-websockets bench-resilience autobahn hummingbird newer-libcurl uri-templates memcheck soak \
+.PHONY: help options run install test check nightly api-breakage fuzz sanitize sanitize-thread sanitize-address bench counts bench-serializers bench-images bench-stores bench-websockets bench-resilience bench-downloads large-downloads autobahn hummingbird newer-libcurl uri-templates resumable-uploads memcheck soak \
 	smoke docs lint format build-packages test-packages bench-packages
 
 help: ## Lists the targets.
@@ -133,6 +133,15 @@ bench-resilience: bench-packages ## Measures hedging, retry budgets and circuit 
 	$(SWIFT) build --package-path Benchmarks -c release --product ResilienceBench
 	@Benchmarks/.build/release/ResilienceBench $(ARGS)
 
+bench-downloads: bench-packages ## Compares one request with four parallel requests to nginx, which is limited to 20 MB/s per request (ARGS=--quick).
+	$(SWIFT) build --package-path Benchmarks -c release --product DownloadBench
+	@Benchmarks/.build/release/DownloadBench $(ARGS)
+
+large-downloads: test-packages ## Downloads 1 GiB in parallel from a server that interrupts 20 responses.
+	$(SWIFT) build $(OPTIONS) --build-tests
+	@AFAR_DOWNLOAD_MIB=1024 AFAR_DOWNLOAD_CUTS=20 "$$($(SWIFT) build $(OPTIONS) --show-bin-path)/AfarPackageTests.xctest" \
+	  --testing-library swift-testing --filter 'ParallelDownloadFailureTests/lostConnectionsAreResumed'
+
 autobahn: build-packages ## Tests WebSockets with Autobahn's fuzzing server (ARGS=--quick for fewer cases).
 	Tests/Autobahn/run $(ARGS)
 
@@ -148,6 +157,11 @@ uri-templates: ## Compares the table of expanded URI templates with PyPI's urite
 	@python3 -m venv .build/uri-templates && .build/uri-templates/bin/pip -q install uritemplate==4.2.0
 	@.build/uri-templates/bin/python Tests/AfarAPITests/uri-templates.py $(ARGS)
 
+resumable-uploads: test-packages ## Tests uploads with PyPI's resumable-upload, with SwiftNIO, and with 1 GiB and 20 cuts (AFAR_UPLOAD_MEBIBYTES=32).
+	$(call install,python3-venv)
+	@SWIFT="$(SWIFT)" OPTIONS="$(OPTIONS)" Tests/AfarResumableUploadsTests/run
+	@Tests/NIOUploadPeer/check
+
 memcheck: test-packages ## Runs tests of HTTP/1.1 under valgrind, which also checks libcurl (takes minutes).
 	$(call install,valgrind gcc libc6-dev binutils)
 	SWIFT="$(SWIFT)" Tests/Memcheck/run
@@ -159,6 +173,7 @@ soak: bench-packages ## Sends 2.4 million requests, some of them in a storm, and
 smoke: bench-packages ## Builds the benchmarks and the soak, and runs them briefly.
 	$(SWIFT) build --package-path Benchmarks -c release
 	@Benchmarks/.build/release/Bench --quick --only tiny-1
+	@Benchmarks/.build/release/DownloadBench --quick
 	@Benchmarks/.build/release/Soak --scale 0.01
 
 docs: build-packages ## Builds the reference and the guides as a site in .build/docs (BASE=/afar for another base path).

@@ -11,7 +11,7 @@ let package = Package(
         "AfarHAR", "AfarTesting", "AfarConformance", "AfarTestServer", "AfarDiskCache", "AfarJSON", "AfarYAML",
         "AfarImage", "AfarCSV", "AfarProtobuf", "AfarNetworkActivity", "AfarMetrics", "AfarPublishers", "AfarTracing",
         "AfarServiceLifecycle", "AfarConfiguration", "AfarEgress", "AfarAPI", "AfarResilience", "AfarStructuredFields",
-        "AfarBodyCodings", "AfarMultipart",
+        "AfarBodyCodings", "AfarMultipart", "AfarDNSOverHTTPS", "AfarResumableUploads", "AfarParallelDownloads",
     ].map { .library(name: $0, targets: [$0]) } + [.executable(name: "afar", targets: ["AfarCLI"])],
     traits: [
         .trait(
@@ -89,7 +89,7 @@ let libraries: [Target] = [
     .library("AfarStages", ["AfarTransport", .httpTypes]),
     .library("AfarPublicSuffix", ["AfarStages", .onLinux("CLibpsl")]),
     .library("AfarWebSocket", ["AfarTransport", "CZlib", .httpTypes]),
-    .library("AfarCore", ["AfarStages", "AfarTransport", "AfarWebSocket", "CStack", .httpTypes]),
+    .library("AfarCore", ["AfarStages", "AfarTransport", "AfarTrust", "AfarWebSocket", "CStack", .httpTypes]),
     .library("AfarCharsets"),
     .library("AfarMultipart", packageAccess: false),
     .library("AfarSerializers", ["AfarCore", "AfarCharsets", "AfarMultipart", .httpTypes]),
@@ -138,6 +138,7 @@ let plugins: [Target] = [
     .plugin("AfarBodyCodings", ["AfarCompression", "AfarCore", "CBrotli", "CZstandard"]),
     .plugin("AfarCSV", ["AfarCore", "AfarSerializers", .httpTypes]),
     .plugin("AfarConfiguration", ["AfarCore", "AfarTransport", .configuration]),
+    .plugin("AfarDNSOverHTTPS", ["AfarCore", "AfarSerializers", "AfarTransport"]),
     .plugin("AfarDiskCache", ["AfarStages", "CZlib", .httpTypes, .grdb]),
     .plugin("AfarEgress", ["AfarTransport"]),
     .plugin(
@@ -146,9 +147,11 @@ let plugins: [Target] = [
     .plugin("AfarJSON", ["AfarCore", "AfarSerializers", "CJSONDocument", "CStack"]),
     .plugin("AfarMetrics", ["AfarCore", "AfarTransport", .httpTypes, .metrics("CoreMetrics")]),
     .plugin("AfarNetworkActivity", ["AfarCore"]),
+    .plugin("AfarParallelDownloads", ["AfarCore", .httpTypes]),
     .plugin("AfarProtobuf", ["AfarCore", .httpTypes, .swiftProtobuf]),
     .plugin("AfarPublishers", ["AfarCore", "AfarSerializers", "AfarTransport", .openCombine]),
     .plugin("AfarResilience", ["AfarCore", "AfarTransport", .httpTypes, .metrics("CoreMetrics")]),
+    .plugin("AfarResumableUploads", ["AfarCore", "AfarTransport", .httpTypes]),
     .plugin("AfarServiceLifecycle", ["AfarCore", .serviceLifecycle("ServiceLifecycle")]),
     .plugin("AfarStructuredFields", ["AfarCore", .structuredFields]),
     .plugin("AfarTracing", ["AfarCore", "AfarTransport", .httpTypes, .tracing("Tracing")]),
@@ -159,13 +162,15 @@ let programs: [Target] = [
     .executableTarget(
         name: "AfarCLI",
         dependencies: [
-            "Afar", "AfarDiskCache", "AfarHAR", "AfarImage", "AfarNetworkActivity", "AfarTestServer", "AfarXML",
-            .httpTypes, .argumentParser,
+            "Afar", "AfarDiskCache", "AfarHAR", "AfarImage", "AfarNetworkActivity", "AfarResumableUploads",
+            "AfarParallelDownloads",
+            "AfarTestServer", "AfarXML", .httpTypes, .argumentParser,
         ]),
     .program(
         "AfarFuzz",
         [
             "AfarAPI", "AfarCSV", "AfarCore", "AfarImage", "AfarJSON", "AfarMultipart", "AfarSerializers", "AfarXML",
+            "AfarDNSOverHTTPS",
             "AfarHTTP1", "AfarTransport",
             .target(name: "AfarProtobuf", condition: .when(traits: ["Protobuf"])),
             .target(name: "AfarStructuredFields", condition: .when(traits: ["StructuredFields"])),
@@ -187,6 +192,7 @@ let programs: [Target] = [
             .serviceLifecycle("UnixSignals"),
         ]),
     .program("SessionProbe", ["Afar"]),
+    .program("UploadProbe", ["Afar", "AfarResumableUploads"]),
 ]
 
 let tests: [Target] = [
@@ -238,9 +244,12 @@ let tests: [Target] = [
     .tests("AfarBodyCodings", ["Afar", "AfarTestServer"]),
     .tests("AfarCSV", ["AfarCore", "AfarSerializers", "AfarTesting", .httpTypes]),
     .tests(
+        "AfarDNSOverHTTPS", ["Afar", "AfarTestServer", "AfarTesting", "AfarTransport", "TestServers", .httpTypes]),
+    .tests(
         "AfarEgress",
         ["Afar", "AfarTestServer", "AfarTesting", "AfarTransport", "EgressProbe", "TestServers", .httpTypes],
         exclude: ["rebinding-servers.py"]),
+    .tests("AfarParallelDownloads", ["Afar", "AfarTesting", "AfarTestServer", "TestServers", .httpTypes]),
     .tests("AfarProtobuf", ["AfarCore", "AfarTesting", .httpTypes, .swiftProtobuf]),
     .tests(
         "AfarMetrics",
@@ -255,6 +264,8 @@ let tests: [Target] = [
             "AfarConformance", "AfarCore", "AfarSerializers", "AfarTesting", "AfarTestServer", "AfarTransport",
             .onLinux("AfarHTTP"), .httpTypes, .metrics("MetricsTestKit"),
         ]),
+    .tests(
+        "AfarResumableUploads", ["Afar", "TestServers", "UploadProbe"], exclude: ["requirements.txt", "run"]),
     .tests("AfarStructuredFields", ["Afar", "AfarTestServer", .structuredFields]),
     .tests(
         "AfarTracing",
@@ -304,10 +315,11 @@ let tests: [Target] = [
         name: "DocumentationTests",
         dependencies: [
             "Afar", "AfarBodyCodings", "AfarConfiguration", "AfarConformance", "AfarCore", "AfarDiskCache",
+            "AfarDNSOverHTTPS",
             "AfarEgress", "AfarHAR",
             "AfarImage",
             "AfarJSON", "AfarLogging", "AfarMetrics", "AfarNetworkActivity", "AfarPublishers", "AfarResilience",
-            "AfarServiceLifecycle",
+            "AfarResumableUploads", "AfarServiceLifecycle", "AfarParallelDownloads",
             "AfarStructuredFields", "AfarTesting", "AfarTestServer", "AfarTracing", "AfarXML", "AfarAPI", "AfarCSV",
             "AfarProtobuf", "AfarYAML",
             .configuration, .structuredFields, .swiftProtobuf, .openCombine, .httpTypes,

@@ -72,6 +72,14 @@ let package = Package(
             ],
             path: "Resilience"
         ),
+        .executableTarget(
+            name: "DownloadBench",
+            dependencies: [
+                "Measurement", "Servers", .product(name: "Afar", package: "Afar"),
+                .product(name: "AfarParallelDownloads", package: "Afar"),
+            ],
+            path: "Downloads"
+        ),
         .target(name: "Counters", path: "Counters"),
         .executableTarget(
             name: "Soak",

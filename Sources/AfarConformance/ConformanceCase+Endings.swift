@@ -199,6 +199,27 @@ extension ConformanceCase {
             try expect(error.message.contains("127.0.0.1"), "the address in: \(error.message)")
             try expectEqual(server.connectionCount, 2)
         },
+        ConformanceCase(
+            .failures, "the addresses of a resolver are used, and only by exchanges with this resolver",
+            needs: .resolver, needsSockets: true
+        ) { trial in
+            let answer = RawServer.Step.respond("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+            let (other, server) = try await trial.exchange(with: [.loop([answer])])
+            // A name that no other resolver finds (RFC 6761, section 6.4).
+            var exchange = try trial.exchange(authority: "conformance.invalid:\(other.port)", "/")
+            let (first, second) = (OneAddress("127.0.0.1"), OneAddress("127.0.0.1"))
+            for resolver in [first, second, first] {
+                exchange.options.resolver = resolver
+                try await expectEqual(trial.send(exchange).data, Data("ok".utf8))
+            }
+            try expectEqual(server.connectionCount, 2)
+            try expectEqual([first.lookupCount, second.lookupCount], [1, 1])
+            exchange.options.resolver = OneAddress("no address")
+            let error = try await trial.failure(exchange, .cannotFindHost)
+            try expect(error.message.contains("OneAddress"), "the resolver's name in: \(error.message)")
+            exchange.options.resolver = nil
+            _ = try await trial.failure(exchange, .cannotFindHost)
+        },
         ConformanceCase(.failures, "an unsupported feature is refused before a byte is sent") { trial in
             let all: [(TransportCapabilities.Features, @Sendable (inout Exchange) -> Void)] = [
                 (.http2, { $0.options.httpVersion = .http2 }),
@@ -206,6 +227,7 @@ extension ConformanceCase {
                 (.duplex, { $0.body = .stream(.chunks(of: Data(), length: nil)) { $0.isDuplex = true } }),
                 (.requestTrailers, { $0.body = .stream(.chunks(of: Data(), length: nil)) { $0.trailers = { [:] } } }),
                 (.connectionPolicy, { $0.options.connectionPolicy = OnePort(nil) }),
+                (.resolver, { $0.options.resolver = OneAddress("127.0.0.1") }),
             ]
             for (feature, demand) in all where !trial.transport.capabilities.features.contains(feature) {
                 let error = try await trial.failure(trial.exchange("/echo") { demand(&$0) }, .unsupportedByTransport)
@@ -215,6 +237,21 @@ extension ConformanceCase {
             }
         },
     ]
+}
+
+/// A resolver that finds the same address for each host.
+private final class OneAddress: HostResolver {
+    private let address: String
+    private let lookups = Locked(0)
+
+    init(_ address: String) { self.address = address }
+
+    var lookupCount: Int { lookups.withLock { $0 } }
+
+    func addresses(of host: String) async throws -> ResolvedAddresses {
+        lookups.withLock { $0 += 1 }
+        return ResolvedAddresses(SocketAddress(address).map { [$0] } ?? [])
+    }
 }
 
 /// A policy that allows connections to one port, or to any port.

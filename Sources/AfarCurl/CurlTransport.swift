@@ -30,7 +30,7 @@ public final class CurlTransport: CallbackTransport {
         var features: TransportCapabilities.Features = [
             .fileUpload, .streamedUpload, .fileDelivery, .streamedDelivery, .backpressure, .suspension, .metrics,
             .connectTimeout, .minimumTLSVersion, .informationalResponses, .trailers, .anyMethod, .minimumTransferRate,
-            .networkSettings, .connectionPolicy,
+            .networkSettings, .connectionPolicy, .resolver,
         ]
         if library.authenticatesConnections { features.insert(.connectionAuthentication) }
         if library.supportsHTTP2 { features.insert(.http2) }

@@ -13,6 +13,8 @@ package enum HashFunction: String, Sendable {
     case sha1 = "sha-1"
     /// SHA-256 (FIPS 180-4).
     case sha256 = "sha-256"
+    /// SHA-512 (FIPS 180-4). Digest authentication doesn't use it.
+    case sha512 = "sha-512"
 
     /// Whether hashes can be computed. For example, OpenSSL doesn't provide MD5 in FIPS mode.
     package var isAvailable: Bool { IncrementalHash(self) != nil }
@@ -54,6 +56,7 @@ package struct IncrementalHash: ~Copyable {
                 case .md5: Insecure.MD5()
                 case .sha1: Insecure.SHA1()
                 case .sha256: SHA256()
+                case .sha512: SHA512()
                 }
         }
 
@@ -73,6 +76,7 @@ package struct IncrementalHash: ~Copyable {
                 case .md5: EVP_md5()
                 case .sha1: EVP_sha1()
                 case .sha256: EVP_sha256()
+                case .sha512: EVP_sha512()
                 }
             guard let context = EVP_MD_CTX_new() else {
                 ERR_clear_error()

@@ -18,6 +18,7 @@ import Testing
                 "a connection with an unread body is not reused",
                 "a discarded body is read, and its connection is reused",
                 "a connection that the policy refuses is not opened, and no other one is used",
+                "the addresses of a resolver are used, and only by exchanges with this resolver",
             ].map { ($0, "two requests use two connections") }
             let others = [("interim responses are reported", "those of the second request aren't")]
             return Dictionary(uniqueKeysWithValues: connections + others)

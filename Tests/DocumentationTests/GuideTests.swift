@@ -285,6 +285,35 @@ import Testing
         #expect(await Output.has("Nothing to resume"))
     }
 
+    @Test func parallelAndVerifiedDownloadsMatchTheGuide() async throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let server = try await SampleServer.shared.value
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appending(path: "map")
+        let destination = DownloadRequest.destination(file)
+        let large = PatternBytes.bytes(3_000_000)
+        try await DownloadSamples.parallel(map: server.url("/range/3000000"), file: file)
+        #expect(await Output.has("Complete at map"))
+        #expect(try Data(contentsOf: file) == large)
+        try await DownloadSamples.plugin(map: server.url("/range/3000000"), destination: file)
+        try await DownloadSamples.parallelFailures(map: server.url("/status/404"), file: file)
+        #expect(await Output.has(where: { $0.hasPrefix("A request failed: ") }))
+        let digest = try FileDigest(.sha256, of: file).bytes.map { String(format: "%02x", $0) }.joined()
+        let whole = server.url("/range/3000000")
+        try await DownloadSamples.verified(map: whole, published: digest, destination: destination)
+        #expect(await Output.has("Verified map"))
+        await #expect(throws: AFError.self) {
+            try await DownloadSamples.verifiedByTheServer(map: whole, destination: destination)
+        }
+        let bookmark = folder.appending(path: "bookmark")
+        let broken = server.url("/range/1000?cuts=400")
+        try await DownloadSamples.interrupted(map: broken, bookmark: bookmark, destination: destination)
+        try await DownloadSamples.relocated(
+            bookmark: bookmark, newURL: server.url("/range/1000?signature=2"), destination: destination)
+        #expect(try Data(contentsOf: file) == PatternBytes.bytes(1_000))
+        #expect(server.lastRequest(path: "/range/1000")?.headers["Range"] == "bytes=400-")
+    }
+
     @Test func aDownloadOfAReleasedSessionCanBeResumed() async throws {
         let url = try await SampleServer.shared.value.url("/range/100000?stalls=50000")
         var session: Session? = Session()

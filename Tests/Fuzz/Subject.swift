@@ -50,5 +50,5 @@ extension Subject {
     /// All subjects.
     static let all =
         xml + json + fastJSON + propertyLists + streams + text + yaml + csv + api + protobuf + images + heads
-        + responses + codings + structuredFields + multipart
+        + responses + codings + structuredFields + multipart + dns
 }

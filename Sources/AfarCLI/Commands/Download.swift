@@ -16,6 +16,7 @@ struct Download: AsyncParsableCommand, RequestSending {
             "afar download example.com/archive.tar.gz -o /tmp/a.tgz --force",
             "afar download :8080/report -o reports/ --no-progress",
             "afar download example.com/large.iso --resume",
+            "afar download example.com/large.iso --parallel 4",
         ])
 
     @OptionGroup var address: AddressArgument
@@ -28,7 +29,12 @@ struct Download: AsyncParsableCommand, RequestSending {
     @OptionGroup(title: "Looking inside") var inspection: InspectionOptions
     @OptionGroup var colors: ColorOptions
 
-    func validate() throws { try checkSending() }
+    func validate() throws {
+        try checkSending()
+        guard let parallel = file.parallel else { return }
+        guard parallel > 0 else { throw ValidationError("--parallel requires a number of at least 1.") }
+        if file.resume { throw ValidationError("--parallel and --resume can't be combined. Omit one of them.") }
+    }
 
     func run() async throws {
         var plan = try RequestPlan(.get, address, self)
@@ -64,6 +70,15 @@ struct FileOptions: ParsableArguments {
             if the file has changed, or if the server doesn't support ranges.
             """)
     var resume = false
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            Request up to this many parts of the file at the same time, if the server supports ranges. Lost connections \
+            are resumed.
+            """,
+            valueName: "number"))
+    var parallel: Int?
 }
 
 // MARK: - Running a download
@@ -81,6 +96,13 @@ struct DownloadRunner {
         let interruption = await Interruption()
         let resumable =
             options.file.resume ? try ResumableDownloadDirectory(at: target.partPath, for: plan.urlRequest()) : nil
+        if let parallel = options.file.parallel {
+            let directory = try TemporaryDownloadDirectory(beside: target.directoryPath)
+            let path = await downloadInParts(parallel, to: target, in: directory, inspector, interruption)
+            directory.cleanUp(keeping: nil)
+            if case .failure = path { interruption.reraise() }
+            return try StandardOutput.write(path.get() + "\n")
+        }
         let directory: any DownloadDirectory = try resumable ?? TemporaryDownloadDirectory(beside: target.directoryPath)
         let outcome: Outcome
         do {
@@ -154,10 +176,12 @@ struct DownloadRunner {
 
     private func failure(_ error: AFError, _ head: ResponseHead?) -> Failure {
         guard error.isResponseValidationError, let head else { return Failure(error, url: plan.url) }
-        let status = StatusLine.text(of: head.status)
-        return Failure(
-            .httpStatus, "\(Redaction.standard.url(plan.url)) returned \(status), which isn't 2xx. Nothing was saved."
-        )
+        return statusFailure(head.status)
+    }
+
+    func statusFailure(_ code: Int) -> Failure {
+        let (url, status) = (Redaction.standard.url(plan.url), StatusLine.text(of: code))
+        return Failure(.httpStatus, "\(url) returned \(status), which isn't 2xx. Nothing was saved.")
     }
 }
 

@@ -21,6 +21,7 @@ protocol DownloadDirectory: Sendable {
 /// completed file appears atomically.
 struct TemporaryDownloadDirectory: DownloadDirectory {
     private let directory: String
+    var url: URL { URL(filePath: directory, directoryHint: .isDirectory) }
 
     /// Creates the directory and makes it the location of the session's temporary files.
     init(beside location: String) throws {

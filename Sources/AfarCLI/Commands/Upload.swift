@@ -16,6 +16,7 @@ struct Upload: ResponseCommand {
             "afar upload :8080/form --part name=Ada --part picture=@ada.png",
             "afar upload :8080/form --part 'picture=@a.png;filename=ada.png'",
             "gzip < note.txt | afar upload :8080/notes --file - -H 'X-Name: note.gz'",
+            "afar upload example.com/files --file disk.img --resumable tus",
         ])
 
     @OptionGroup(title: "Upload") var upload: UploadOptions
@@ -36,6 +37,17 @@ struct Upload: ResponseCommand {
         }
         var plan = try RequestPlan(method, address, self)
         let content = try UploadContent(upload, headers: plan.headers)
+        if let choice = upload.resumable {
+            guard case .file(.plain(let path), let type) = content else {
+                throw Failure(.usage, "--resumable requires a regular file. Specify it with --file.")
+            }
+            if choice != .tus, plan.headers["Content-Type"] == nil { plan.headers.add(.contentType(type)) }
+            let runner = ResumableUploadRunner(
+                plan: plan, path: path, type: type, choice: choice, record: upload.state, progress: progress,
+                options: self)
+            return try await runner.run()
+        }
+        guard upload.state == nil else { throw Failure(.usage, "--state requires --resumable.") }
         if let type = content.type, plan.headers["Content-Type"] == nil { plan.headers.add(.contentType(type)) }
         try await UploadRunner(plan: plan, content: content, progress: progress, options: self).run()
     }
@@ -66,6 +78,25 @@ struct UploadOptions: ParsableArguments {
 
     @Option(help: "The method.")
     var method = "POST"
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            Continue the upload of a file after interruptions, with a protocol that the server supports: tus, draft \
+            ("Resumable Uploads for HTTP") or an interop version of the draft, such as draft-6.
+            """,
+            valueName: "protocol"))
+    var resumable: ResumableProtocolChoice?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            With --resumable, the file from which the same command continues. It is removed after success. (default: the \
+            file's path with .afar-upload)
+            """,
+            valueName: "path"),
+        completion: .file())
+    var state: String?
 }
 
 // MARK: - Running an upload

@@ -55,6 +55,7 @@ final class DownloadDelivery: Sendable {
         var data = data
         data.byteCount = min(data.byteCount, file.length)
         try file.truncate(to: data.byteCount)
+        if data.isRelocated, let url = request.url.flatMap(ResumeData.withoutUserinfo) { data.url = url }
         let isPart = data.isPart(of: request) && data.byteCount <= data.totalLength ?? .max
         guard isPart, data.byteCount > 0 else { return nil }
         self.file = file
@@ -146,6 +147,10 @@ final class DownloadDelivery: Sendable {
                     length, remainingRange.start, remainingRange.part
                 )
                 state.resumable?.totalLength = length
+                if remainingRange.part.isRelocated {
+                    state.resumable?.origin = head.origin
+                    state.resumable?.isRelocated = false
+                }
             }
         case .whole:
             try file.truncate(to: 0)

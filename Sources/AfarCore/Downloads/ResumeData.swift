@@ -22,6 +22,8 @@ package struct ResumeData: Sendable, Equatable {
     package var byteCount: Int64
     /// The length of the whole file, or nil if the server didn't send it.
     package var totalLength: Int64?
+    /// Whether the caller moved the download to another URL, and no response from there has confirmed that it is the same file.
+    package var isRelocated = false
 
     /// - Parameter origin: Nil for the URL's origin.
     package init(
@@ -101,6 +103,13 @@ extension ResponseHead {
     var isEncoded: Bool {
         values(for: .contentEncoding).contains { $0.lowercased() != "identity" }
     }
+
+    /// The value for an `If-Range` header that requests another part of the same file, or nil if the response doesn't identify the file's
+    /// bytes (RFC 9110, section 13.1.5).
+    ///
+    /// This is a strong `ETag` or, without any `ETag`, a `Last-Modified` date that is at least a minute before the response's `Date`
+    /// (section 8.8.2.2).
+    public var strongValidator: String? { ResumeValidator(self)?.text }
 }
 
 /// A validator that verifies that a file on a server is unchanged, byte for byte.
@@ -198,9 +207,13 @@ extension ResumeData {
 
     /// Returns the meaning of a partial response (RFC 9110, section 15.3.7). Two parts can be combined only if they have the
     /// same validator and the same length of the whole file, and there is no gap between them. A validator is valid only for
-    /// its origin.
+    /// its origin. The caller vouches for another URL, but the response must then repeat the validator and the length.
     private func partialContentKind(of head: ResponseHead, from offset: Int64) -> ResponseKind {
-        guard !head.isEncoded, head.origin == origin, !validator.isContradicted(by: head),
+        let isSameFile =
+            isRelocated
+            ? totalLength != nil && ResumeValidator(head) == validator
+            : head.origin == origin && !validator.isContradicted(by: head)
+        guard !head.isEncoded, isSameFile,
             let range = head.value(for: .contentRange).flatMap(ContentRange.init), let bytes = range.bytes,
             let length = range.totalLength ?? totalLength,
             bytes.lowerBound == offset, bytes.upperBound == length - 1, length == totalLength ?? length,
@@ -218,15 +231,16 @@ extension ResumeData {
     }
 }
 
-/// A Content-Range header of a single part or of an unsatisfied range (RFC 9110, section 14.4).
-struct ContentRange: Equatable {
+/// The value of a `Content-Range` header: the range of the body in the whole file, or the file's length if the requested range doesn't exist
+/// (RFC 9110, section 14.4).
+public struct ContentRange: Sendable, Hashable {
     /// The bytes that follow, or nil if the requested range doesn't exist: `bytes */1234`.
-    let bytes: ClosedRange<Int64>?
-    /// The length of the whole file, or nil for `*`.
-    let totalLength: Int64?
+    public let bytes: ClosedRange<Int64>?
+    /// The length of the whole file in bytes, or nil for `*`.
+    public let totalLength: Int64?
 
-    /// Returns nil if the unit isn't bytes or the value is invalid.
-    init?(_ value: String) {
+    /// Creates a range from the value of the header. Returns nil if the unit isn't bytes or the value is invalid.
+    public init?(_ value: String) {
         let parts = value.split(separator: " ", omittingEmptySubsequences: false)
         guard parts.count == 2, parts[0].lowercased() == "bytes" else { return nil }
         let sides = parts[1].split(separator: "/", omittingEmptySubsequences: false)
@@ -269,6 +283,7 @@ struct ContentRange: Equatable {
 /// - `path`: The partial file.
 /// - `byteCount`: The number of valid bytes in the file.
 /// - `totalLength`: The length of the whole file, if the server sent it.
+/// - `isRelocated`: True if no response from `url` has been used yet, because the caller passed another URL.
 extension ResumeData {
     private static let magic = "AfarResumeData/"
     private static let version = 1
@@ -284,6 +299,7 @@ extension ResumeData {
         var path: String
         var byteCount: Int64
         var totalLength: Int64?
+        var isRelocated: Bool?
     }
 
     /// Returns the resume data in the format described above.
@@ -291,6 +307,7 @@ extension ResumeData {
         var members = Members(
             url: url, headers: headers.map { [$0.name, $0.value] }, path: path, byteCount: byteCount,
             totalLength: totalLength)
+        if isRelocated { members.isRelocated = true }
         if origin != Origin(url) { members.origin = origin.flatMap { URL(string: $0.text) } }
         switch validator {
         case .entityTag(let text): members.entityTag = text
@@ -323,6 +340,7 @@ extension ResumeData {
             url: url, headers: HTTPHeaders(members.headers.map { HTTPHeader(name: $0[0], value: $0[1]) }),
             origin: members.origin.flatMap { Origin($0) }, validator: validator, path: members.path,
             byteCount: members.byteCount, totalLength: members.totalLength)
+        isRelocated = members.isRelocated ?? false
     }
 
     private static func checksum(of bytes: Data) -> String {

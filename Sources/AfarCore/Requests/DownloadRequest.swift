@@ -45,10 +45,11 @@ public final class DownloadRequest: Request, @unchecked Sendable {
 
     /// The starting point of this download.
     public let downloadable: Downloadable
-    private let file: FileSink
+    let file: FileSink
 
     init(
         _ downloadable: Downloadable,
+        movedTo location: (any URLConvertible)? = nil,
         session: SessionState,
         interceptor: (any RequestInterceptor)?,
         shouldAutomaticallyResume: Bool?,
@@ -61,7 +62,8 @@ public final class DownloadRequest: Request, @unchecked Sendable {
             convertible = request
             file = FileSink(to: destination)
         case .resumeData(let data):
-            let resumed = ResumedRequest(data, sensitiveHeaders: session.configuration.sensitiveHeaders)
+            let resumed = ResumedRequest(
+                data, movedTo: location, sensitiveHeaders: session.configuration.sensitiveHeaders)
             convertible = resumed
             file = FileSink(to: destination, resuming: try? resumed.data.get())
         }
@@ -145,17 +147,27 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     }
 }
 
-/// Creates the request that resume data describes.
+/// Creates the request that resume data describes, or the same request with another URL.
 private struct ResumedRequest: URLRequestConvertible {
     let data: Result<ResumeData, ResumeDataError>
+    let location: (any URLConvertible)?
     let sensitiveHeaders: Set<String>
 
-    init(_ data: Data, sensitiveHeaders: Set<String>) {
+    init(_ data: Data, movedTo location: (any URLConvertible)?, sensitiveHeaders: Set<String>) {
+        self.location = location
         self.sensitiveHeaders = sensitiveHeaders
-        self.data = Result { () throws(ResumeDataError) in try ResumeData(decoding: data) }
+        self.data = Result { () throws(ResumeDataError) in
+            var data = try ResumeData(decoding: data)
+            if location != nil { data.isRelocated = true }
+            return data
+        }
     }
 
-    func asURLRequest() throws -> URLRequest { try data.get().urlRequest(without: sensitiveHeaders) }
+    func asURLRequest() throws -> URLRequest {
+        var urlRequest = try data.get().urlRequest(without: sensitiveHeaders)
+        if let location { urlRequest.url = try location.asURL() }
+        return urlRequest
+    }
 }
 
 extension DownloadRequest {

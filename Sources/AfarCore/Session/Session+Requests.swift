@@ -108,6 +108,35 @@ extension Session {
     }
 }
 
+extension Session {
+    /// Creates a download that resumes an earlier one from another URL, for example because the URL of the earlier download was signed and
+    /// has expired.
+    ///
+    /// The partial file is used only if the new URL has the same file. To be certain, the response must contain the same strong validator
+    /// (`ETag` or `Last-Modified`) and the same length as the earlier response, even if the host differs. Otherwise, the download starts
+    /// again at the first byte, so the result is always one complete version of the file at the new URL. See
+    /// ``download(resumingWith:interceptor:shouldAutomaticallyResume:to:)`` for the other rules.
+    ///
+    /// The request has the header fields of the earlier one, without credentials. ``DownloadRequest/resumeData`` of this download contains
+    /// the new URL.
+    ///
+    /// - Parameters:
+    ///   - data: The value of ``DownloadRequest/resumeData``, possibly from another process. Use it for only one download at a time.
+    ///   - url: The new URL of the file.
+    ///   - interceptor: Adapts and retries only this request. The default is nil.
+    ///   - shouldAutomaticallyResume: Whether the first handler starts the request. The default is nil: the session's
+    ///     ``startRequestsImmediately`` applies.
+    ///   - destination: Returns the destination of the file. The default is nil: the file stays in its temporary folder.
+    public func download(
+        resumingWith data: Data, from url: any URLConvertible, interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil, to destination: DownloadRequest.Destination? = nil
+    ) -> DownloadRequest {
+        makeDownload(
+            .resumeData(data), movedTo: url, interceptor: interceptor,
+            shouldAutomaticallyResume: shouldAutomaticallyResume, to: destination)
+    }
+}
+
 extension DownloadRequest {
     /// Returns a destination that moves the download to a file. It replaces an existing file, and creates missing directories.
     public static func destination(_ file: URL) -> Destination {

@@ -628,17 +628,17 @@ open class Session: @unchecked Sendable {
         (encoding as? SessionEncoder)?.resolvedEncoding(by: state.configuration, for: method) ?? encoding
     }
 
-    private func makeDownload(
+    func makeDownload(
         _ downloadable: DownloadRequest.Downloadable,
+        movedTo location: (any URLConvertible)? = nil,
         interceptor: (any RequestInterceptor)?,
         shouldAutomaticallyResume: Bool?,
         to destination: DownloadRequest.Destination?
     ) -> DownloadRequest {
         setUp(
             DownloadRequest(
-                downloadable, session: state, interceptor: interceptor,
-                shouldAutomaticallyResume: shouldAutomaticallyResume,
-                destination: destination))
+                downloadable, movedTo: location, session: state, interceptor: interceptor,
+                shouldAutomaticallyResume: shouldAutomaticallyResume, destination: destination))
     }
 
     private func makeUpload(

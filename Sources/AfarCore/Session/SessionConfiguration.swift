@@ -226,6 +226,12 @@ public struct SessionConfiguration: Sendable {
         set { exchangeOptions.connectionPolicy = newValue }
     }
 
+    /// Looks up the addresses of hosts and proxies. See ``ExchangeOptions/resolver``.
+    public var resolver: (any HostResolver)? {
+        get { exchangeOptions.resolver }
+        set { exchangeOptions.resolver = newValue }
+    }
+
     /// The subclasses of `URLProtocol` that can handle requests. See ``ExchangeOptions/protocolClasses``.
     public var protocolClasses: [AnyClass]? {
         get { exchangeOptions.protocolClasses }

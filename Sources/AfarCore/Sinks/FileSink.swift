@@ -9,6 +9,7 @@ final class FileSink: ResponseSink {
     let storage: DownloadStorage
     private let destination: DownloadRequest.Destination?
     private let producesResumeDataWhenCancelled = Locked(false)
+    private let checks = Locked<[DigestCheck]>([])
 
     init(to destination: DownloadRequest.Destination?, resuming part: ResumeData? = nil) {
         self.destination = destination
@@ -21,7 +22,11 @@ final class FileSink: ResponseSink {
 
     func prepare(_ urlRequest: inout URLRequest, of request: Request) throws {
         try storage.prepare(for: urlRequest, hiding: request.sensitiveHeaders)
+        for check in checks.withLock({ $0 }) { check.prepare(&urlRequest) }
     }
+
+    /// Adds a digest to verify.
+    func append(_ check: DigestCheck) { checks.withLock { $0.append(check) } }
 
     func openDelivery(for request: Request) throws -> ResponseDelivery {
         do throws(TransportError) {
@@ -70,6 +75,7 @@ final class FileSink: ResponseSink {
         }
         try await request.validate(.file(storage.files.fileURL))
         guard let file else { return }
+        try await verify(file, of: request)
         if let destination, let response = request.response {
             // Moving the file to another file system is slow, because the file is copied.
             let queue = DispatchQueue(label: "afar.download.move", qos: .utility)
@@ -82,6 +88,22 @@ final class FileSink: ResponseSink {
         }
         if let fileURL = storage.files.fileURL { didFinish(request, with: .success(fileURL)) }
         callResumeDataHandlers(request)
+    }
+
+    private func verify(_ file: URL, of request: Request) async throws(AFError) {
+        let checks = checks.withLock { $0 }
+        guard !checks.isEmpty, let head = request.responseHead else { return }
+        // Reading and hashing a large file takes seconds.
+        let queue = DispatchQueue(label: "afar.download.verify", qos: .utility)
+        try await request.onQueue(queue) { () throws(AFError) in
+            do {
+                for digest in try checks.flatMap({ try $0.digests(of: head, trailers: request.trailers) }) {
+                    try digest.verify(file, shouldStop: { request.hasEnded })
+                }
+            } catch {
+                throw request.fail(with: .responseValidationFailed(reason: .customValidationFailed(error: error)))
+            }
+        }
     }
 
     private func move(

@@ -8,6 +8,8 @@ final class CurlLoop: TransportLoop, @unchecked Sendable {
 
     private enum Message {
         case transfer(Transfer, ExchangeSignal)
+        /// A resolver has looked up a host.
+        case lookedUp(Transfer, TransferLookups, host: Int, Result<[SocketAddress], Fault>)
         case loop(LoopRequest)
     }
 
@@ -101,6 +103,9 @@ final class CurlLoop: TransportLoop, @unchecked Sendable {
             transfer.state.isSendingPaused = false
             pauseChanged(transfer)
         case .transfer(let transfer, .decided(let decision)): decided(transfer, decision)
+        case .lookedUp(let transfer, let lookups, let host, let addresses):
+            guard transfer.lookups === lookups else { return }
+            continueLookups(of: transfer) { () throws(Fault) in try lookups.receive(host, addresses) }
         case .loop(.closeIdleConnections): pools.retire(running: transfers, at: now)
         case .loop(.countConnections(let answer)): answer(connectionCounts)
         case .loop(.run(let job)):
@@ -311,9 +316,42 @@ final class CurlLoop: TransportLoop, @unchecked Sendable {
     ///
     /// libcurl calls this method on the loop's thread if it has neither a cached address nor a suitable idle connection.
     func canLookUp(_ transfer: Transfer) -> Bool {
+        if let lookups = transfer.plan.route?.lookups {
+            if lookups.isAddress(isConnected: transfer.attempt.openedSocket != nil),
+                transfer.cacheEntries != nil || lookups.hosts.allSatisfy(\.isAddress)
+            {
+                return true
+            }
+            transfer.lookup = .resolving
+            return false
+        }
         guard transfer.plan.needsLookup, transfer.sendCount == 0, transfer.lookup == .none else { return true }
         transfer.lookup = lookupLimiter.enter(transfer) ? .running : .waiting
         return transfer.lookup == .running
+    }
+
+    /// Starts the lookups of a transfer's resolver, instead of those of libcurl.
+    private func startLookups(of transfer: Transfer) {
+        guard let lookups = transfer.plan.route?.lookups.map({ TransferLookups($0) }) else { return }
+        transfer.lookups = lookups
+        continueLookups(of: transfer) { () throws(Fault) in
+            try transfer.prepareForLookups(at: now)
+            noteDeadline(of: transfer)
+            return try lookups.start { [self] host, addresses in
+                inbox.post(.lookedUp(transfer, lookups, host: host, addresses))
+            }
+        }
+    }
+
+    /// Adds a transfer to libcurl again if a step of its lookups returns the entries for libcurl's cache.
+    private func continueLookups(of transfer: Transfer, _ step: () throws(Fault) -> StringList?) {
+        let entries = transfer.recordingFault(step)
+        guard transfer.state.fault == nil else { return finish(transfer, code: CURLE_COULDNT_RESOLVE_HOST) }
+        guard case let entries?? = entries else { return }
+        transfer.cacheEntries = entries
+        (transfer.lookup, transfer.lookups) = (.none, nil)
+        add(transfer)
+        isSettled = false
     }
 
     /// Adds transfers that wait for a lookup, if their host may now have a cached address or an idle connection.
@@ -349,6 +387,9 @@ final class CurlLoop: TransportLoop, @unchecked Sendable {
     private func ended(_ transfer: Transfer, code: CURLcode) {
         if transfer.lookup == .waiting {
             closeHandle(of: transfer)
+        } else if transfer.lookup == .resolving {
+            closeHandle(of: transfer)
+            startLookups(of: transfer)
         } else if transfer.attempt.mustStartOver {
             closeHandle(of: transfer)
             transfer.needsFreshConnection = true
@@ -418,6 +459,7 @@ final class CurlLoop: TransportLoop, @unchecked Sendable {
     private func leave(_ transfer: Transfer) {
         lookupEnded(transfer)
         if transfer.lookup == .waiting { lookupLimiter.withdraw(transfer) }
+        transfer.lookups.take()?.cancel()
         if lookupLimiter.isWaitedFor { knownHosts.insert(transfer.plan.host) }
         if let host = transfer.limitedBy {
             if transfer.isAdmitted { hostLimiter.release(host) } else { hostLimiter.withdraw(transfer, from: host) }

@@ -16,6 +16,7 @@ final class CurlPool {
     private let poller: Poller
     private let keepsConnections: Bool
     private let maximumIdleSeconds: Int
+    private let happyEyeballsMilliseconds: Int
     @exclusivity(unchecked) private var interests = SocketInterests()
     @exclusivity(unchecked) private(set) var connections = Connections()
     /// Sockets whose peer sent data, or closed the connection, while no request was running.
@@ -52,6 +53,7 @@ final class CurlPool {
         (self.number, self.multi, self.share, self.poller) = (number, multi, share, poller)
         (self.purpose, self.security, self.tls) = (purpose, security, tls)
         maximumIdleSeconds = configuration.maximumIdleSeconds
+        happyEyeballsMilliseconds = configuration.happyEyeballsMilliseconds
         keepsConnections = configuration.maximumIdleConnections > 0 && maximumIdleSeconds > 0
         let context = Unmanaged.passUnretained(self).toOpaque()
         // To libcurl, 0 means no limit.
@@ -120,6 +122,7 @@ final class CurlPool {
         let context = Unmanaged.passUnretained(self).toOpaque()
         try options.set(CURLOPT_SHARE, pointer: share)
         try options.set(CURLOPT_MAXAGE_CONN, maximumIdleSeconds)
+        try options.set(CURLOPT_HAPPY_EYEBALLS_TIMEOUT_MS, happyEyeballsMilliseconds)
         if !keepsConnections { try options.set(CURLOPT_FORBID_REUSE, 1) }
         try options.check(
             afar_set_close_socket_function(

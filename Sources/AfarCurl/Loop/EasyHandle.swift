@@ -52,6 +52,7 @@ final class EasyHandle {
     func clearTransfer() {
         _ = afar_set_header_list(raw, nil)
         _ = afar_set_list(raw, CURLOPT_CONNECT_TO, nil)
+        _ = afar_set_list(raw, CURLOPT_RESOLVE, nil)
         _ = afar_set_list(raw, CURLOPT_PROXYHEADER, nil)
         _ = afar_set_long(raw, CURLOPT_CONNECTTIMEOUT_MS, Int(Int32.max))
     }

@@ -3,7 +3,7 @@ import CLibcurl
 import Foundation
 import HTTPTypes
 
-/// How to connect to the host of a request whose exchange has network settings.
+/// How to connect to the host of a request whose exchange has network settings or a resolver.
 struct ConnectionRoute {
     /// The properties by which Afar distinguishes connections that libcurl treats as equal.
     struct Identity: Hashable {
@@ -13,6 +13,8 @@ struct ConnectionRoute {
         fileprivate var proxyFields: [HTTPField] = []
         fileprivate var addressFamily = NetworkSettings.AddressFamily.any
         fileprivate var tcpKeepAlive: NetworkSettings.TCPKeepAlive?
+        /// The pool retains the resolver through this value, so another resolver can't have the same identity.
+        fileprivate var resolver: ResolverIdentity?
     }
 
     /// The properties that distinguish this route's connections; nil if libcurl itself distinguishes them from other
@@ -27,10 +29,13 @@ struct ConnectionRoute {
     /// The fields for a proxy that opens a tunnel; nil without fields. libcurl doesn't copy this list.
     let proxyFields: StringList?
     private let minimumTLSVersion: ExchangeOptions.TLSVersion
+    /// The resolver and the hosts that it looks up; nil for libcurl's own lookups.
+    let lookups: ResolverLookups?
 
-    /// Returns nil if the exchange has no network settings.
+    /// Returns nil if the exchange has neither network settings nor a resolver.
     init?(_ hop: Hop, isSecure: Bool, authority: String) throws {
-        guard let settings = hop.exchange.options.networkBox?.settings else { return nil }
+        guard let box = hop.exchange.options.networkBox else { return nil }
+        let settings = box.settings
         minimumTLSVersion = hop.exchange.options.minimumTLSVersion
         do {
             try settings.validate()
@@ -50,12 +55,25 @@ struct ConnectionRoute {
             proxyFields = fields.isEmpty ? nil : StringList(fields: fields)
             let identity = Identity(
                 interface: settings.interface, localAddress: settings.localAddress, credential: proxy?.credential,
-                proxyFields: fields, addressFamily: settings.addressFamily, tcpKeepAlive: settings.tcpKeepAlive)
+                proxyFields: fields, addressFamily: settings.addressFamily, tcpKeepAlive: settings.tcpKeepAlive,
+                resolver: box.resolver.map { ResolverIdentity(resolver: $0) })
             self.identity = identity == Identity() ? nil : identity
+            let hosts = Self.lookedUpHosts(proxy, target)
+            lookups =
+                settings.unixSocket == nil
+                ? box.resolver.map { ResolverLookups($0, hosts, settings.addressFamily) } : nil
             self.settings = settings
         } catch {
             throw hop.failure(.invalidUse, "\(error)")
         }
+    }
+
+    /// The hosts that libcurl looks up: first the proxy or the host, then the host if a SOCKS proxy requires its address.
+    private static func lookedUpHosts(_ proxy: Proxy?, _ target: (host: String, port: Int)) -> [LookedUpHost] {
+        let host = LookedUpHost(name: target.host, port: target.port)
+        guard let proxy else { return [host] }
+        let first = LookedUpHost(name: proxy.host, port: proxy.port, proxy: proxy)
+        return proxy.kind == .socks5 ? [first, host] : [first]
     }
 
     var addressFamily: NetworkSettings.AddressFamily { settings.addressFamily }

@@ -23,6 +23,8 @@ struct TransferPlan {
             || authority.first != "[" && !SocketAddress.isAddress(String(authority.prefix { $0 != ":" }))
     }
     private let authority: String
+    /// The name of the exchange's resolver for messages.
+    var resolverName: String { route?.lookups?.resolver.name ?? "" }
 
     init(_ hop: Hop) throws {
         let exchange = hop.exchange

@@ -24,6 +24,7 @@ extension Transfer {
         try options.set(CURLOPT_HTTP_VERSION, plan.version.option)
         if plan.version.isShared { try options.set(CURLOPT_PIPEWAIT, 1) }
         try pool.setShared(options)
+        if let entries = cacheEntries ?? plan.route?.lookups?.removals { try options.set(CURLOPT_RESOLVE, entries) }
         if needsFreshConnection { try options.set(CURLOPT_FRESH_CONNECT, 1) }
         if plan.version == .http2Alone {
             try options.set(CURLOPT_FRESH_CONNECT, 1)
@@ -89,6 +90,28 @@ extension Transfer {
         attempt.pool?.didOpen(socket, for: self)
         return socket
     }
+
+    /// Prepares for lookups of the resolver while the transfer isn't added to libcurl. If a connection was lost, the request is sent again
+    /// (``canBeSent()``).
+    func prepareForLookups(at now: UInt64) throws(Fault) {
+        lookupCount += 1
+        guard lookupCount <= Self.lookupLimit else {
+            throw Fault(.cannotFindHost, "libcurl didn't use the addresses of the resolver \(plan.resolverName)")
+        }
+        if lookupStart == nil { lookupStart = Date() }
+        guard sendCount > 0 else { return }
+        guard feed.map({ $0.byteCount == 0 || $0.seek(to: 0) }) ?? true else {
+            throw Fault(
+                .connectionLost, "the connection closed after a part of the body was sent, which can't be sent again")
+        }
+        lookupStart = Date()
+        state.reconnect()
+        state.admit(at: now)
+    }
+
+    /// The maximum number of times that the resolver is called for a transfer. Addresses can disappear from libcurl's cache before they are
+    /// used, and libcurl sends a request again up to five times.
+    private static let lookupLimit = 8
 
     /// Returns whether the policy permits a connection, and records a refusal.
     private func permits(_ address: SocketAddress?) -> Bool {

@@ -136,7 +136,7 @@ extension Transfer {
         metrics.isProxyConnection = plan.route?.proxy != nil
         metrics.resendCount = max(0, sendCount - 1)
         if !metrics.isReusedConnection {
-            metrics.domainLookupStartDate = begun
+            metrics.domainLookupStartDate = lookupStart ?? begun
             metrics.domainLookupEndDate = moment(CURLINFO_NAMELOOKUP_TIME_T)
             metrics.connectStartDate = metrics.domainLookupEndDate
             metrics.secureConnectionEndDate = moment(CURLINFO_APPCONNECT_TIME_T)

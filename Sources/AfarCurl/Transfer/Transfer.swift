@@ -15,6 +15,8 @@ final class Transfer: LoopExchange, @unchecked Sendable {
         /// Too many lookups are running. The transfer isn't added to libcurl while it waits.
         case waiting
         case running
+        /// The exchange's resolver performs the lookup. The transfer isn't added to libcurl while it waits.
+        case resolving
     }
 
     /// The state of one attempt. An attempt begins when the transfer is added to libcurl. The next attempt has a new value.
@@ -82,6 +84,13 @@ final class Transfer: LoopExchange, @unchecked Sendable {
     /// Whether the host limiter has admitted the transfer.
     @exclusivity(unchecked) var isAdmitted = false
     @exclusivity(unchecked) var lookup = Lookup.none
+    /// The running lookups of the exchange's resolver, and when the first one was started.
+    @exclusivity(unchecked) var lookups: TransferLookups?
+    @exclusivity(unchecked) var lookupStart: Date?
+    /// The entries that change libcurl's cache of addresses. libcurl doesn't copy this list.
+    @exclusivity(unchecked) var cacheEntries: StringList?
+    /// How often the resolver has been called, because libcurl's cache didn't have the addresses.
+    @exclusivity(unchecked) var lookupCount = 0
     /// Whether gathered pieces of a streamed body wait until the loop delivers them.
     @exclusivity(unchecked) var isGathering = false
     /// The loop's last iteration in which a part of the body arrived, and when the first part in that iteration arrived.

@@ -34,8 +34,6 @@ final class ConnectionAttempt: @unchecked Sendable {
         case hostTLS
     }
 
-    /// How long to wait for an address before trying the next one concurrently, in nanoseconds (RFC 8305, section 8).
-    private static let delay: UInt64 = 250_000_000
     /// How long to wait for room in a Unix socket's queue, in nanoseconds.
     private static let retryDelay: UInt64 = 10_000_000
 
@@ -48,6 +46,8 @@ final class ConnectionAttempt: @unchecked Sendable {
     private(set) var times: ConnectionTimes
     /// The name that is being looked up, if any.
     private(set) var name: String?
+    /// The running lookup of the key's resolver, if any.
+    private var lookup: HostLookup?
     /// The host's addresses that haven't been tried through the SOCKS proxy yet.
     private var hostAddresses: ArraySlice<SocketAddress> = []
     private var steps: ArraySlice<Step> = []
@@ -90,7 +90,19 @@ final class ConnectionAttempt: @unchecked Sendable {
 
     private func lookUp(_ name: String) {
         self.name = name
-        engine.lookUp(name, for: self)
+        guard let resolver = key.route?.resolver else { return engine.lookUp(name, for: self) }
+        if let addresses = SocketAddress.addressesWithoutLookup(of: name) { return receive(.success(addresses)) }
+        lookup = HostLookup(of: name, with: resolver) { [self, loop = engine.loop] addresses in
+            loop.post(.resolved(self, addresses))
+        }
+    }
+
+    /// Receives the result of the key's resolver.
+    func resolved(_ addresses: Result<[SocketAddress], Fault>) {
+        // The attempt can have ended after the result was posted.
+        guard index != nil, lookup != nil else { return }
+        lookup = nil
+        receive(addresses)
     }
 
     /// When to call ``check(at:)``. It can be earlier than necessary.
@@ -109,7 +121,11 @@ final class ConnectionAttempt: @unchecked Sendable {
             finishStep(on: connection)
         case (.failure(let fault), nil):
             let proxy = key.route?.proxy
-            end(with: proxy.map { Fault(.proxyFailed, "the proxy \($0) cannot be found: \(fault.message)") } ?? fault)
+            end(
+                with: proxy.map {
+                    Fault(
+                        .proxyFailed, "the proxy \($0) cannot be found: \(fault.message)", underlying: fault.underlying)
+                } ?? fault)
         case (.failure(let fault), _?): end(with: fault)
         }
     }
@@ -137,7 +153,11 @@ final class ConnectionAttempt: @unchecked Sendable {
         return now >= deadline
     }
 
+    /// Ends the lookup of the key's resolver, if one is running.
+    func endLookup() { lookup.take()?.cancel() }
+
     func cancel() {
+        endLookup()
         stopConnecting()
         connection?.close()
         guard isEvaluating, let chain = connection?.tls?.presentedChain else { return }
@@ -183,7 +203,7 @@ final class ConnectionAttempt: @unchecked Sendable {
                 continue
             }
             candidates.append(candidate)
-            nextAddressTime = addresses.isEmpty ? .max : MonotonicClock.now + Self.delay
+            nextAddressTime = addresses.isEmpty ? .max : MonotonicClock.now + engine.addressDelay
             return engine.noteDeadline(nextAddressTime)
         }
         nextAddressTime = .max

@@ -81,7 +81,7 @@ struct ConnectionKey: Hashable {
         policy = ConnectionGuard(exchange.options)
         route = try exchange.options.networkBox.map {
             try ConnectionRoute(
-                $0.settings, to: host, port: port, exchange.request, exchange.options, isRaw: purpose != .requests)
+                $0, to: host, port: port, exchange.request, exchange.options, isRaw: purpose != .requests)
         }
         version =
             switch exchange.options.httpVersion {

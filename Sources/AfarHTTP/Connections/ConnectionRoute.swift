@@ -2,7 +2,7 @@ import AfarTransport
 import Foundation
 import HTTPTypes
 
-/// How to connect to a host, as determined by the exchange's network settings.
+/// How to connect to a host, as determined by the exchange's network settings and resolver.
 final class ConnectionRoute: Hashable, Sendable {
     let proxy: Proxy?
     /// Whether the proxy opens a tunnel. Otherwise, it receives requests in absolute form (RFC 9112, section 3.2.2).
@@ -15,13 +15,16 @@ final class ConnectionRoute: Hashable, Sendable {
     let host: String
     let port: Int
     private let settings: NetworkSettings
+    /// Looks up names; nil for the operating system's resolver.
+    let resolver: (any HostResolver)?
 
     /// - Parameter isRaw: Whether the connection is for a protocol other than HTTP. If so, a proxy must open a tunnel.
     /// - Throws: `InvalidSetting` or `InvalidProxy`.
     init(
-        _ settings: NetworkSettings, to host: String, port: Int, _ request: HTTPRequest, _ options: ExchangeOptions,
+        _ box: NetworkBox, to host: String, port: Int, _ request: HTTPRequest, _ options: ExchangeOptions,
         isRaw: Bool
     ) throws {
+        (settings, resolver) = (box.settings, box.resolver)
         try settings.validate()
         let isSecure = request.scheme == "https"
         (self.host, self.port) = try settings.connectTarget(forHost: host, port: port)
@@ -31,7 +34,6 @@ final class ConnectionRoute: Hashable, Sendable {
         let own = request.headerFields[.proxyAuthorization] ?? options.defaultFields.fields[.proxyAuthorization]
         proxyAuthorization = isTunnel ? own ?? proxy?.basicAuthorization : nil
         proxyMinimumTLSVersion = proxy?.kind == .https ? options.minimumTLSVersion : nil
-        self.settings = settings
     }
 
     /// The proxy that receives whole requests, if any.
@@ -47,6 +49,7 @@ final class ConnectionRoute: Hashable, Sendable {
             && (left.unixSocket, left.interface, left.localAddress)
                 == (right.unixSocket, right.interface, right.localAddress)
             && (left.addressFamily, left.tcpKeepAlive) == (right.addressFamily, right.tcpKeepAlive)
+            && lhs.resolver === rhs.resolver
     }
 
     func hash(into hasher: inout Hasher) {
@@ -55,6 +58,7 @@ final class ConnectionRoute: Hashable, Sendable {
         hasher.combine(settings.unixSocket)
         hasher.combine(proxy)
         hasher.combine(proxyAuthorization)
+        if let resolver { hasher.combine(ObjectIdentifier(resolver)) }
     }
 
     var unixSocket: String? { settings.unixSocket }

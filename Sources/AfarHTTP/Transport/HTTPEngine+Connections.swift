@@ -361,6 +361,7 @@ extension HTTPEngine {
     private func remove(_ attempt: ConnectionAttempt) -> Bool {
         guard let index = attempt.index, let last = attempts.popLast() else { return false }
         attempt.index = nil
+        attempt.endLookup()
         if last !== attempt {
             attempts[index] = last
             last.index = index

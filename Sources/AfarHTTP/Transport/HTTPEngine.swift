@@ -12,6 +12,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
     enum Message: Sendable {
         case exchange(HTTPExchange, ExchangeSignal)
         case lookedUp(Resolver<ConnectionAttempt>.Answer)
+        case resolved(ConnectionAttempt, Result<[SocketAddress], Fault>)
         /// An evaluation of a server's certificates has ended for an exchange. The fault is nil if the certificates were
         /// accepted.
         case evaluated(ConnectionAttempt, for: HTTPExchange, Fault?)
@@ -22,6 +23,8 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
     let loop: EventLoop<HTTPEngine>
     let maximumIdleTime: TimeInterval
     let pingInterval: TimeInterval
+    /// How long to wait for an address before trying the next one concurrently, in nanoseconds (RFC 8305, section 5).
+    let addressDelay: UInt64
     let tls: TLSContext
     @exclusivity(unchecked) var sessions = TLSSessions()
 
@@ -51,6 +54,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         let loop = try EventLoop<HTTPEngine>()
         self.loop = loop
         (maximumIdleTime, pingInterval, self.tls) = (configuration.maximumIdleTime, configuration.pingInterval, tls)
+        addressDelay = UInt64(configuration.happyEyeballsMilliseconds) * 1_000_000
         pool = ConnectionPool(
             limitPerHost: configuration.maximumConnectionsPerHost, idleLimit: configuration.maximumIdleConnections,
             minimumPerHost: configuration.minimumIdleConnectionsPerHost)
@@ -98,6 +102,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         case .lookedUp(let answer):
             let (waiting, addresses) = resolver.receive(answer, at: loop.now)
             for attempt in waiting { attempt.receive(addresses) }
+        case .resolved(let attempt, let addresses): attempt.resolved(addresses)
         case .evaluated(let attempt, let evaluatedExchange, let refusal):
             attempt.receive(refusal, for: evaluatedExchange)
         case .closeRaw(let socket): socket.closeDescriptor()

@@ -27,7 +27,7 @@ public final class HTTPTransport: CallbackTransport {
             .fileUpload, .streamedUpload, .fileDelivery, .streamedDelivery, .backpressure, .suspension, .metrics,
             .connectTimeout, .informationalResponses, .trailers, .anyMethod, .minimumTransferRate, .minimumTLSVersion,
             .serverTrust, .clientIdentity, .networkSettings, .connections, .duplex, .requestTrailers,
-            .preconnections, .connectionPolicy,
+            .preconnections, .connectionPolicy, .resolver,
             HTTP2Connection.features,
         ], contentCodings: ContentDecoder.codings)
 

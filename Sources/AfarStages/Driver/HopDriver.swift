@@ -137,8 +137,8 @@ package final class HopDriver: Sendable {
         let transport = transport.sender(for: hop)
         if case .callback(let transport) = transport {
             do {
-                // A transport that ignores the policy would connect to any address.
-                if hop.exchange.options.connectionPolicy != nil { try transport.capabilities.check(hop.exchange) }
+                // A transport that ignores the policy or the resolver would connect to any address.
+                if hop.exchange.options.restrictsAddresses { try transport.capabilities.check(hop.exchange) }
                 prepared = try transport.prepare(hop)
             } catch {
                 note(path)

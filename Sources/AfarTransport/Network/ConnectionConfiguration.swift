@@ -36,6 +36,12 @@ public struct ConnectionConfiguration: Sendable {
     /// The maximum number of host names that are looked up at a time. Each lookup takes a thread. The number is divided among the
     /// threads that drive connections, and rounded up. The default is 16.
     public var maximumLookups = 16
+    /// How long to wait for an address of a host before the next one is tried concurrently, in seconds (RFC 8305, section 5). Values outside
+    /// 0.01 to 2 are replaced by the nearest limit (section 8). The default is 0.25.
+    ///
+    /// `CurlTransport` waits this long before it tries the addresses of the other family, and tries the addresses of each family one after
+    /// the other.
+    public var happyEyeballsDelay: TimeInterval = 0.25
     /// A file of PEM certificates to trust instead of the system's. The default is nil, which means the system's certificates.
     public var certificateBundle: URL?
     /// Whether the certificates of servers must follow RFC 5280 strictly (OpenSSL's `X509_V_FLAG_X509_STRICT`). Certificates of
@@ -62,6 +68,12 @@ public struct ConnectionConfiguration: Sendable {
         var copy = self
         copy.maximumLookups = LoopGroup.share(of: maximumLookups, among: maximumThreads)
         return copy
+    }
+
+    /// The delay of ``happyEyeballsDelay`` in milliseconds, within its limits.
+    package var happyEyeballsMilliseconds: Int {
+        // NaN is replaced by the upper limit.
+        happyEyeballsDelay < 2 ? Int((max(0.01, happyEyeballsDelay) * 1_000).rounded()) : 2_000
     }
 
     package func makeTLSSettings() -> TLSSettings {

@@ -22,6 +22,27 @@ public struct SocketAddress: Sendable {
         self = found.with(port: port)
     }
 
+    /// Creates an address from its bytes in network order. Returns nil unless there are 4 bytes (IPv4) or 16 bytes (IPv6).
+    ///
+    /// - Parameters:
+    ///   - bytes: The bytes of the IP address.
+    ///   - port: The port. Only its lowest 16 bits are used. The default is 0.
+    public init?(bytes: some Collection<UInt8>, port: Int = 0) {
+        var storage = sockaddr_storage()
+        let (family, offset) = bytes.count == 4 ? (AF_INET, 4) : (AF_INET6, 8)
+        guard bytes.count == 4 || bytes.count == 16 else { return nil }
+        storage.ss_family = sa_family_t(family)
+        withUnsafeMutableBytes(of: &storage) { storage in
+            for (index, byte) in bytes.enumerated() { storage[offset + index] = byte }
+            storage.storeBytes(of: UInt16(truncatingIfNeeded: port).bigEndian, toByteOffset: 2, as: UInt16.self)
+        }
+        let size = family == AF_INET ? MemoryLayout<sockaddr_in>.size : MemoryLayout<sockaddr_in6>.size
+        #if canImport(Darwin)
+            storage.ss_len = UInt8(size)
+        #endif
+        (self.storage, length) = (storage, socklen_t(size))
+    }
+
     /// Copies an address. Returns nil if it is too long.
     package init?(copying address: UnsafeRawPointer?, length: socklen_t) {
         guard let address, Int(length) <= MemoryLayout<sockaddr_storage>.size else { return nil }
@@ -135,18 +156,44 @@ extension SocketAddress {
     ///
     /// - Throws: A ``Fault`` with the code ``TransportError/Code-swift.struct/cannotFindHost``.
     package static func lookUp(_ name: String, isAddress: Bool = false) throws(Fault) -> [SocketAddress] {
+        let (code, addresses) = find(name, isAddress: isAddress)
+        guard code == 0 else { throw fault(code) }
+        return addresses
+    }
+
+    /// Looks up the addresses of a name. The result is empty if the host doesn't exist or has no address. This call can block.
+    ///
+    /// - Throws: A ``Fault`` with the code ``TransportError/Code-swift.struct/cannotFindHost``.
+    static func lookUpIfExisting(_ name: String) throws(Fault) -> [SocketAddress] {
+        // getaddrinfo stops at a zero byte.
+        guard !name.utf8.contains(0) else { return [] }
+        let (code, addresses) = find(name)
+        guard code == 0 || code == EAI_NONAME || code == noAddressCode else { throw fault(code) }
+        return addresses
+    }
+
+    #if canImport(Darwin)
+        private static let noAddressCode = EAI_NODATA
+    #else
+        /// glibc's `EAI_NODATA`, which Swift doesn't import.
+        private static let noAddressCode: Int32 = -5
+    #endif
+
+    private static func fault(_ code: Int32) -> Fault {
+        Fault(
+            code == EAI_MEMORY ? .outOfResources : .cannotFindHost,
+            "the host's name could not be resolved: \(String(cString: gai_strerror(code)))",
+            systemError: code == EAI_SYSTEM ? errno : nil)
+    }
+
+    private static func find(_ name: String, isAddress: Bool = false) -> (code: Int32, addresses: [SocketAddress]) {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         hints.ai_flags = isAddress ? AI_NUMERICHOST : AI_ADDRCONFIG
         var first: UnsafeMutablePointer<addrinfo>?
         let code = getaddrinfo(name, nil, &hints, &first)
         defer { if let first { freeaddrinfo(first) } }
-        guard code == 0 else {
-            throw Fault(
-                code == EAI_MEMORY ? .outOfResources : .cannotFindHost,
-                "the host's name could not be resolved: \(String(cString: gai_strerror(code)))",
-                systemError: code == EAI_SYSTEM ? errno : nil)
-        }
+        guard code == 0 else { return (code, []) }
         var addresses: [SocketAddress] = []
         var next = first
         while let entry = next {
@@ -155,7 +202,7 @@ extension SocketAddress {
             }
             next = entry.pointee.ai_next
         }
-        return addresses
+        return (code, addresses)
     }
 
     package static func isAddress(_ name: String) -> Bool { (try? lookUp(name, isAddress: true)) != nil }

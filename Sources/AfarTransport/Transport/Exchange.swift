@@ -179,7 +179,7 @@ public struct Exchange: Sendable {
         case .http2, .http2PriorKnowledge: requiredFeatures.insert(.http2)
         case .http3: requiredFeatures.insert(.http3)
         }
-        if options.networkBox != nil { requiredFeatures.insert(.networkSettings) }
+        if let network = options.networkBox { requiredFeatures.formUnion(network.requiredFeatures) }
         if options.connectionPolicy != nil { requiredFeatures.insert(.connectionPolicy) }
         if let security = options.security {
             if security.evaluation != nil { requiredFeatures.insert(.serverTrust) }

@@ -102,10 +102,20 @@ public struct ExchangeOptions: Sendable {
     /// The settings for reaching the host, such as proxies and interfaces. By default, the transport decides.
     public var network: NetworkSettings {
         get { networkBox?.settings ?? .none }
-        set { networkBox = newValue.isDefault ? nil : NetworkBox(newValue) }
+        set { networkBox = NetworkBox(newValue, resolver) }
     }
-    /// Boxed, because options are copied often and most have no network settings.
+    /// Boxed, because options are copied often and most have neither network settings nor a resolver.
     package private(set) var networkBox: NetworkBox?
+
+    /// Looks up the addresses of hosts and proxies. The default is nil: the operating system's resolver. See ``HostResolver``.
+    ///
+    /// Settings for the network don't replace the resolver. If a transport doesn't have the feature
+    /// ``TransportCapabilities/Features/resolver``, the exchange fails before it is sent, with
+    /// ``TransportError/Code-swift.struct/unsupportedByTransport``.
+    public var resolver: (any HostResolver)? {
+        get { networkBox?.resolver }
+        set { networkBox = NetworkBox(network, newValue) }
+    }
 
     /// Decides to which addresses the exchange can connect. The default is nil: any address. See ``ConnectionPolicy``.
     ///
@@ -117,6 +127,9 @@ public struct ExchangeOptions: Sendable {
     /// Limits the rate at which bodies are sent and received, together with other exchanges. The default is nil: no limit. Sessions apply it
     /// to requests, but not to WebSockets and raw connections.
     public var bandwidthLimiter: BandwidthLimiter?
+
+    /// Whether a policy or a resolver determines the addresses.
+    package var restrictsAddresses: Bool { connectionPolicy != nil || networkBox?.resolver != nil }
 
     /// The longest time to wait for other work of this process before anything is sent. It is the shortest of the timeouts.
     package var longestWait: Duration { Duration(timeout: min(connectTimeout, idleTimeout, totalTimeout)) }
@@ -133,11 +146,21 @@ public struct ExchangeOptions: Sendable {
     public init() {}
 }
 
-/// Network settings that are copied by reference.
+/// Network settings and a resolver that are copied by reference.
 package final class NetworkBox: Sendable {
     package let settings: NetworkSettings
+    package let resolver: (any HostResolver)?
+    let requiredFeatures: TransportCapabilities.Features
 
-    init(_ settings: NetworkSettings) { self.settings = settings }
+    /// Returns nil if every choice is left to the transport.
+    init?(_ settings: NetworkSettings, _ resolver: (any HostResolver)?) {
+        let isDefault = settings.isDefault
+        guard !isDefault || resolver != nil else { return nil }
+        (self.settings, self.resolver) = (settings, resolver)
+        var features: TransportCapabilities.Features = isDefault ? [] : .networkSettings
+        if resolver != nil { features.insert(.resolver) }
+        requiredFeatures = features
+    }
 }
 
 extension Duration {

@@ -124,6 +124,8 @@ public struct TransportCapabilities: Sendable, Hashable {
         package static let preconnections = Features(rawValue: 1 << 24)
         /// Enforces a ``ConnectionPolicy`` for every connection that it opens, with the address to which it connects.
         public static let connectionPolicy = Features(rawValue: 1 << 25)
+        /// Calls a ``HostResolver`` for every name that it looks up.
+        public static let resolver = Features(rawValue: 1 << 26)
 
         static let names: [(Features, String)] = [
             (.fileUpload, "file upload"), (.streamedUpload, "streamed upload"), (.fileDelivery, "delivery to a file"),
@@ -139,7 +141,7 @@ public struct TransportCapabilities: Sendable, Hashable {
             (.connections, "connections for other protocols (WebSocket, raw streams)"),
             (.duplex, "bodies that depend on the response (duplex)"), (.requestTrailers, "request trailers"),
             (.preconnections, "opening connections in advance"),
-            (.connectionPolicy, "connection policies"),
+            (.connectionPolicy, "connection policies"), (.resolver, "resolvers"),
         ]
 
         /// A sentence for error messages that names an alternative to a missing feature.

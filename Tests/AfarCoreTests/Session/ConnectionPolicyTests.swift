@@ -79,6 +79,16 @@ import Testing
         }
     }
 
+    @Test func transportsThatCannotUseAResolverAreNotUsed() async {
+        let transports: [any Transport] = [Careless(), CarelessCallback(), MockTransport { _ in .text("sent") }]
+        for transport in transports {
+            let error = await error(over: transport) { $0.resolver = SystemResolver() }
+            #expect(error?.code == .unsupportedByTransport, "\(transport)")
+            #expect(error?.message.contains("resolvers") == true)
+        }
+        #expect(await error(over: Careless(.resolver)) { $0.resolver = SystemResolver() } == nil)
+    }
+
     /// No transport has all features, but together they have them.
     @Test func noTransportOfAListIsUsedWithoutAllFeatures() async {
         for last in [Careless(.http3), CarelessCallback(.http3)] as [any Transport] {

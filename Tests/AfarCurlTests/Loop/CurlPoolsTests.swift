@@ -40,6 +40,24 @@ import Testing
         pools.closeAll()
     }
 
+    @Test func poolsBelongToTheirResolver() throws {
+        final class Empty: HostResolver {
+            func addresses(of host: String) async throws -> ResolvedAddresses { ResolvedAddresses([]) }
+        }
+        var pools = CurlPools(
+            poller: try Poller(set: EpollSet()), configuration: configuration, tls: configuration.makeTLSSettings())
+        let (one, other) = (Empty(), Empty())
+        let made = try [nil, one, other, one, nil].map { resolver in
+            var exchange = Exchange(request: HTTPRequest(method: .get, scheme: "http", authority: "h", path: "/"))
+            exchange.options.resolver = resolver
+            let route = try ConnectionRoute(Hop(exchange), isSecure: false, authority: "h")
+            return pools.pool(for: nil, over: route?.identity)
+        }
+        #expect(Set(made.compactMap { $0.map { ObjectIdentifier($0) } }).count == 3)
+        #expect(made[0] === made[4] && made[1] === made[3])
+        pools.closeAll()
+    }
+
     @Test func poolsBelongToTheirInterfaceAndVersion() throws {
         var pools = CurlPools(
             poller: try Poller(set: EpollSet()), configuration: configuration, tls: configuration.makeTLSSettings())

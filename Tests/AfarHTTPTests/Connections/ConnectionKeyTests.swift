@@ -39,6 +39,7 @@ import Testing
             "connectTimeout", "idleTimeout", "minimumTransferRate", "totalTimeout", "defaultFields", "decodesContent",
             "decompressionLimit", "maximumResponseHeadSize", "maximumFieldCount", "maximumInformationalResponses",
             "acceptsBodiesWithoutTLSCloseNotify", "timeSource", "preconnectionLimit",
+            "bandwidthLimiter",
         ]
         let ofConnections: Set<String> = [
             "httpVersion", "minimumTLSVersion", "security", "networkBox", "connectionPolicy",
@@ -102,6 +103,24 @@ import Testing
         #expect(try key(one) != key(other))
         #expect(try key(one) != key(nil) && key(nil) == key(nil))
         #expect(try key(one, .upgrade) != key(other, .upgrade))
+    }
+
+    @Test func resolversDistinguishConnections() throws {
+        final class Empty: HostResolver {
+            func addresses(of host: String) async throws -> ResolvedAddresses { ResolvedAddresses([]) }
+        }
+        func key(_ resolver: Empty?, interface: String? = nil) throws -> ConnectionKey {
+            var options = ExchangeOptions()
+            options.resolver = resolver
+            options.network.interface = interface
+            let request = HTTPRequest(method: .get, scheme: "https", authority: "a", path: "/")
+            return try ConnectionKey(Exchange(request: request, options: options))
+        }
+        let (one, other) = (Empty(), Empty())
+        #expect(try key(one) == key(one) && key(one).hashValue == key(one).hashValue)
+        #expect(try key(one) != key(other))
+        #expect(try key(one) != key(nil) && key(nil) == key(nil))
+        #expect(try key(one, interface: "lo") != key(other, interface: "lo"))
     }
 
     @Test func settingsForOtherHostsDoNotDistinguishConnections() throws {

@@ -1,4 +1,5 @@
 import Afar
+import AfarParallelDownloads
 
 enum DownloadSamples {
     static func suggested(map: URL) async throws {
@@ -27,6 +28,58 @@ enum DownloadSamples {
             .serializingDownloadedFileURL()
             .value
         print("Complete at \(file.lastPathComponent)")
+    }
+
+    static func relocated(
+        bookmark: URL, newURL: URL, destination: @escaping DownloadRequest.Destination
+    ) async throws {
+        let data = try Data(contentsOf: bookmark)
+        let file = try await AF.download(resumingWith: data, from: newURL, to: destination)
+            .validate()
+            .serializingDownloadedFileURL()
+            .value
+        print("Complete at \(file.lastPathComponent)")
+    }
+
+    static func verified(map: URL, published: String, destination: @escaping DownloadRequest.Destination) async throws {
+        guard let digest = FileDigest(hexadecimal: published) else { throw DigestError.malformed }
+        let file = try await AF.download(map, to: destination)
+            .validate()
+            .verify(digest)
+            .serializingDownloadedFileURL()
+            .value
+        print("Verified \(file.lastPathComponent)")
+    }
+
+    static func verifiedByTheServer(map: URL, destination: @escaping DownloadRequest.Destination) async throws {
+        let file = try await AF.download(map, to: destination)
+            .validate()
+            .verifyDigest()
+            .serializingDownloadedFileURL()
+            .value
+        print("Verified \(file.lastPathComponent)")
+    }
+
+    static func parallel(map: URL, file: URL) async throws {
+        let download = AF.download(map, parallel: 4, to: file)
+            .downloadProgress { print("\(Int($0.fractionCompleted * 100)) %") }
+        let map = try await download.value
+        print("Complete at \(map.lastPathComponent)")
+    }
+
+    static func plugin(map: URL, destination: URL) async throws {
+        let file = try await AF.download(map, parallel: 4, to: destination).value
+        print("Complete at \(file.lastPathComponent)")
+    }
+
+    static func parallelFailures(map: URL, file: URL) async throws {
+        do {
+            _ = try await AF.download(map, parallel: 4, to: file).value
+        } catch ParallelDownloadError.changedOnServer {
+            print("The file has changed in the meantime")
+        } catch let error as AFError {
+            print("A request failed: \(error)")
+        }
     }
 
     static func cancelling(map: URL) async -> AFDownloadResponse<URL> {

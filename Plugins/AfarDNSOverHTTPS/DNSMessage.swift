@@ -1,0 +1,194 @@
+public import AfarTransport
+
+/// The type of the records that a query requests (RFC 1035, section 3.2.2; RFC 3596).
+public enum DNSRecordType: UInt16, Sendable, Hashable, CaseIterable {
+    /// IPv4 addresses.
+    case a = 1
+    /// IPv6 addresses.
+    case aaaa = 28
+
+    fileprivate var addressLength: Int { self == .a ? 4 : 16 }
+}
+
+/// A query for the addresses of a host in the wire format (RFC 1035, section 4).
+public struct DNSQuery: Sendable, Hashable {
+    /// The name of the host in lowercase.
+    public let host: String
+    /// The type of the requested records.
+    public let type: DNSRecordType
+    /// The message. Its ID is 0, so that the same query always has the same bytes (RFC 8484, section 4.1).
+    public let message: [UInt8]
+    /// The encoded name: each label after its length, and a zero.
+    fileprivate let name: [UInt8]
+
+    /// Creates a query.
+    ///
+    /// - Throws: A ``DNSError`` if the host isn't a valid name: labels of 1 to 63 ASCII characters, and at most 253 characters.
+    public init(host: String, type: DNSRecordType) throws(DNSError) {
+        let labels = host.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard host.utf8.count <= 253, labels.allSatisfy({ (1...63).contains($0.count) && $0.allSatisfy { $0 < 0x80 } })
+        else {
+            throw DNSError(.invalidName, host)
+        }
+        let name: [UInt8] = labels.flatMap { label -> [UInt8] in [UInt8(label.count)] + label.map(\.lowercase) } + [0]
+        // A standard query with the flag "recursion desired", one question, and no records.
+        let header: [UInt8] = [0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0]
+        (self.host, self.type, self.name) = (String(decoding: host.utf8.map(\.lowercase), as: UTF8.self), type, name)
+        // The class IN follows the type.
+        message = header + name + [0, UInt8(type.rawValue), 0, 1]
+    }
+}
+
+/// The answer to a ``DNSQuery``.
+public struct DNSAnswer: Sendable, Hashable {
+    /// The addresses in the message's order, at most 100. The list is empty if the host doesn't exist or has no address of this type.
+    public let addresses: [SocketAddress]
+    /// The shortest time to live of all records on the way to the addresses; nil without addresses.
+    public let timeToLive: Duration?
+
+    private static let responseLimit = 65_535
+    private static let addressLimit = 100
+    /// The maximum number of aliases on the way to the addresses.
+    private static let aliasLimit = 16
+
+    /// Parses a message in the wire format (RFC 1035, section 4).
+    ///
+    /// - Parameters:
+    ///   - message: The server's response to the query.
+    ///   - query: The query.
+    /// - Throws: A ``DNSError`` if the message is malformed, truncated, not a response to this query, or reports a failure.
+    public init(_ message: [UInt8], to query: DNSQuery) throws(DNSError) {
+        do throws(DNSError.Reason) {
+            (addresses, timeToLive) = try Self.parse(message, query)
+        } catch {
+            throw DNSError(error, query.host)
+        }
+    }
+
+    private static func parse(
+        _ message: [UInt8], _ query: DNSQuery
+    ) throws(DNSError.Reason) -> ([SocketAddress], Duration?) {
+        guard message.count <= responseLimit else { throw .malformed("it is too long") }
+        var reader = Reader(message)
+        _ = try reader.number(2)
+        let flags = try reader.number(2)
+        let counts = (question: try reader.number(2), answer: try reader.number(2))
+        // The other sections aren't needed.
+        _ = try reader.bytes(4)
+        guard flags & 0xF800 == 0x8000 else { throw .malformed("it is not a response to a standard query") }
+        guard flags & 0x0200 == 0 else { throw .truncated }
+        let code = flags & 0xF
+        // 3 means that the name doesn't exist.
+        guard code == 0 || code == 3 else { throw .failure(responseCode: code) }
+        guard counts.question == 1, try reader.name() == query.name, try reader.number(2) == query.type.rawValue,
+            try reader.number(2) == 1
+        else { throw .malformed("it answers another question") }
+        guard code == 0 else { return ([], nil) }
+        return try addresses(of: query, try records(counts.answer, query.type, &reader))
+    }
+
+    private struct Records {
+        var addresses: [[UInt8]: [(address: SocketAddress, time: Int)]] = [:]
+        var aliases: [[UInt8]: (target: [UInt8], time: Int)] = [:]
+    }
+
+    private static func records(
+        _ count: Int, _ type: DNSRecordType, _ reader: inout Reader
+    ) throws(DNSError.Reason) -> Records {
+        var records = Records()
+        for _ in 0..<count {
+            let owner = try reader.name()
+            let (kind, isInternet) = (try reader.number(2), try reader.number(2) == 1)
+            // A time with the highest bit is invalid and means 0 (RFC 2181, section 8).
+            let time = try reader.number(4)
+            let (seconds, length) = (time < 0x8000_0000 ? time : 0, try reader.number(2))
+            let end = reader.position + length
+            switch kind {
+            case Int(type.rawValue) where isInternet:
+                guard length == type.addressLength, let address = SocketAddress(bytes: try reader.bytes(length)) else {
+                    throw .malformed("an address has the wrong length")
+                }
+                records.addresses[owner, default: []].append((address, seconds))
+            // An alias (CNAME)
+            case 5 where isInternet:
+                let target = try reader.name()
+                if records.aliases[owner] == nil { records.aliases[owner] = (target, seconds) }
+            default: _ = try reader.bytes(length)
+            }
+            guard reader.position == end else { throw .malformed("a record has the wrong length") }
+        }
+        return records
+    }
+
+    /// Follows the aliases from the query's name to the addresses (RFC 1034, section 3.6.2).
+    private static func addresses(
+        of query: DNSQuery, _ records: Records
+    ) throws(DNSError.Reason) -> ([SocketAddress], Duration?) {
+        var (name, shortest) = (query.name, Int.max)
+        for _ in 0...aliasLimit {
+            if let found = records.addresses[name]?.prefix(addressLimit) {
+                let time = found.reduce(shortest) { min($0, $1.time) }
+                return (found.map(\.address), .seconds(time))
+            }
+            guard let alias = records.aliases[name] else { return ([], nil) }
+            (name, shortest) = (alias.target, min(shortest, alias.time))
+        }
+        throw .malformed("it has a loop of aliases, or more than \(aliasLimit) of them")
+    }
+}
+
+/// Reads a message.
+private struct Reader {
+    private let message: [UInt8]
+    private(set) var position = 0
+
+    /// The maximum number of references in a name. A name has at most 127 labels.
+    private static let referenceLimit = 127
+
+    init(_ message: [UInt8]) { self.message = message }
+
+    mutating func bytes(_ count: Int) throws(DNSError.Reason) -> ArraySlice<UInt8> {
+        guard count <= message.count - position else { throw .malformed("it ends too early") }
+        defer { position += count }
+        return message[position..<position + count]
+    }
+
+    mutating func number(_ byteCount: Int) throws(DNSError.Reason) -> Int {
+        try bytes(byteCount).reduce(0) { $0 << 8 | Int($1) }
+    }
+
+    /// Reads a name, and returns it in lowercase and without references (RFC 1035, section 4.1.4).
+    mutating func name() throws(DNSError.Reason) -> [UInt8] {
+        var name: [UInt8] = []
+        // The start of the labels that are being read, and the position after the first reference.
+        var (start, end) = (position, nil as Int?)
+        for _ in 0...Self.referenceLimit {
+            while true {
+                let length = try number(1)
+                if length >= 0xC0 {
+                    let target = (length & 0x3F) << 8 | (try number(1))
+                    if end == nil { end = position }
+                    // Each reference leads to an earlier position, so there are no loops.
+                    guard target < start else {
+                        throw .malformed("a name has a reference to itself or to a later name")
+                    }
+                    (start, position) = (target, target)
+                    break
+                }
+                guard length < 0x40 else { throw .malformed("a label has an unknown type") }
+                name.append(UInt8(length))
+                if length == 0 {
+                    if let end { position = end }
+                    return name
+                }
+                name += try bytes(length).map(\.lowercase)
+                guard name.count < 255 else { throw .malformed("a name is too long") }
+            }
+        }
+        throw .malformed("a name has too many references")
+    }
+}
+
+extension UInt8 {
+    fileprivate var lowercase: UInt8 { (0x41...0x5A).contains(self) ? self | 0x20 : self }
+}

@@ -1,0 +1,126 @@
+public import AfarCore
+public import Foundation
+
+/// The reason why a resumable upload failed.
+///
+/// Messages contain no query of a URL, no credentials and no text of the server.
+public enum ResumableUploadError: Error, Sendable {
+    /// The upload was canceled with ``ResumableUpload/cancel(deletingPartialUpload:)``.
+    case cancelled
+    /// The options contradict each other or the protocol. The text names the option and the alternative.
+    case invalidOptions(String)
+    /// The file can't be opened or read.
+    case unreadableFile(path: String, reason: String)
+    /// The file has changed since the upload began, so the server's part of it is unusable. To send the new file from its beginning, remove
+    /// the record.
+    case fileChanged(path: String)
+    /// The caller's sequence of chunks threw an error.
+    case sourceFailed(any Error)
+    /// The server requires bytes that a sequence has already provided and that are no longer in memory.
+    case sourceCannotRewind(to: Int64)
+    /// The record on disk is damaged, or describes another upload. Remove it to start from the beginning.
+    case invalidRecord(path: String, reason: String)
+    /// Another upload, in this process or in another one, uses the record.
+    case recordInUse(path: String)
+    /// The record can't be read or written.
+    case recordInaccessible(path: String, reason: String)
+    /// A request failed for a reason that another attempt doesn't change, such as an untrusted certificate.
+    case requestFailed(AFError)
+    /// The connection was lost before the server had announced the URL of the upload, so it is unknown whether the server has processed
+    /// the request. Set ``ResumableUploadOptions/createsBeforeSending`` to make the whole upload resumable.
+    case notResumable(any Error)
+    /// The server refused a request.
+    ///
+    /// - `method`: The request's method.
+    /// - `data`: The body of the response, for example problem details (RFC 9457).
+    case rejected(method: String, status: Int, data: Data)
+    /// The server doesn't support the version of the protocol. The array contains the versions that it announced.
+    case unsupportedVersion([String])
+    /// The file is larger than the server allows.
+    ///
+    /// - `limit`: The maximum number of bytes, or nil if the server didn't announce it.
+    case tooLarge(limit: Int64?)
+    /// The server no longer has the upload, and starting over once didn't help.
+    case uploadGone(status: Int)
+    /// The response has no valid `Upload-Offset`, or its offset is impossible.
+    case invalidOffset(String)
+    /// The server has recorded another length of the upload.
+    case lengthMismatch(expected: Int64, server: Int64)
+    /// The response has no usable `Location`, or several different ones.
+    case invalidLocation(String)
+    /// The upload's URL has another origin than the URL that created it. To permit this, set
+    /// ``ResumableUploadOptions/allowsOtherOrigins``.
+    case otherOrigin(host: String)
+    /// The upload's URL isn't secure, although the URL that created it is.
+    case insecureLocation(host: String)
+    /// Several attempts in a row didn't add a byte to the upload. `lastError` is the reason of the last one.
+    case noProgress(attempts: Int, lastError: any Error)
+    /// The upload was interrupted too often in total. `lastError` is the reason of the last interruption.
+    case tooManyInterruptions(count: Int, lastError: any Error)
+}
+
+extension ResumableUploadError: LocalizedError {
+    /// The reason and, if possible, what to do about it.
+    public var errorDescription: String? {
+        switch self {
+        case .cancelled: "The upload was canceled."
+        case .invalidOptions(let text): "The upload's options are invalid: \(text)"
+        case .unreadableFile(let path, let reason): "The file \(path) can't be read: \(reason)"
+        case .fileChanged(let path):
+            "The file \(path) has changed since the upload began. Remove the record to upload it from its beginning."
+        case .sourceFailed(let error): "The upload's chunks can't be read: \(error.localizedDescription)"
+        case .sourceCannotRewind(let offset):
+            "The server requires the bytes from \(offset), which are no longer in memory. Upload a file instead."
+        case .invalidRecord(let path, let reason):
+            "The record \(path) \(reason). Remove it to upload from the beginning."
+        case .recordInUse(let path): "Another upload uses the record \(path)."
+        case .recordInaccessible(let path, let reason): "The record \(path) can't be used: \(reason)"
+        case .requestFailed(let error): "The upload failed: \(error.localizedDescription)"
+        case .notResumable(let error):
+            "The upload can't be resumed, because the server announced no URL for it: \(error.localizedDescription)"
+        case .rejected(let method, let status, _): "The server refused the \(method) request with the status \(status)."
+        case .unsupportedVersion(let versions):
+            versions.isEmpty
+                ? "The server doesn't support this version of the upload protocol."
+                : "The server doesn't support this version of the upload protocol. It supports \(versions.joined(separator: ", "))."
+        case .tooLarge(let limit):
+            limit.map { "The server accepts at most \($0) bytes." } ?? "The server doesn't accept uploads of this size."
+        case .uploadGone(let status):
+            "The server no longer has the upload (status \(status)), even after it was started again."
+        case .invalidOffset(let reason): "The server's Upload-Offset \(reason)."
+        case .lengthMismatch(let expected, let server):
+            "The upload has \(expected) bytes, but the server expects \(server)."
+        case .invalidLocation(let reason): "The server's Location \(reason)."
+        case .otherOrigin(let host):
+            "The upload's URL is on another origin (host \(host)). Set allowsOtherOrigins to permit this."
+        case .insecureLocation(let host): "The upload's URL (host \(host)) isn't secure, so nothing is sent to it."
+        case .noProgress(let attempts, let error):
+            "The upload made no progress in \(attempts) attempts. The last one failed: \(error.localizedDescription)"
+        case .tooManyInterruptions(let count, let error):
+            "The upload was interrupted \(count) times. The last reason: \(error.localizedDescription)"
+        }
+    }
+}
+
+/// A failure after which the upload continues, within its limits.
+enum Interruption: Error {
+    /// The connection was lost, or the server is unable to continue now.
+    case transient(any Error, retryAfter: Duration?)
+    /// The server no longer has the upload.
+    case gone(status: Int)
+}
+
+/// A response that asks for another attempt.
+struct TemporaryRefusal: LocalizedError {
+    let method: String
+    let status: Int
+
+    var errorDescription: String? { "The server answered the \(method) request with the status \(status)." }
+}
+
+/// An append after which the server's offset isn't higher than before.
+struct OffsetNotAdvanced: LocalizedError {
+    let offset: Int64
+
+    var errorDescription: String? { "The server's offset of \(offset) didn't advance." }
+}

@@ -1,0 +1,217 @@
+import AfarCore
+import AfarTransport
+import Dispatch
+import Foundation
+import HTTPTypes
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Sends the requests of an upload with its session.
+struct UploadClient: Sendable {
+    /// A complete response.
+    struct Reply: Sendable {
+        let response: HTTPURLResponse
+        let data: Data
+
+        var status: Int { response.statusCode }
+
+        func field(_ name: String) -> String? { response.value(forHTTPHeaderField: name) }
+    }
+
+    /// A request before the caller's headers are added.
+    struct Message {
+        var method: HTTPMethod
+        var url: URL
+        var headers: HTTPHeaders
+        var body: Segment?
+        /// The maximum number of 1xx responses, or nil for the session's limit.
+        var maximumInformationalResponses: Int?
+        /// Called for each 1xx response. If the closure throws, the request ends with that error.
+        var onInformationalResponse: (@Sendable (HTTPURLResponse) throws -> Void)?
+    }
+
+    let session: Session
+    let endpoint: UploadEndpoint
+    let headers: HTTPHeaders
+    let interceptor: (any RequestInterceptor)?
+
+    /// Sends a request and returns the response, whatever its status.
+    ///
+    /// - Parameter didSend: Called with the number of bytes that have been sent, each time the transport requires more.
+    /// - Throws: An ``Interruption`` or a ``ResumableUploadError``.
+    func send(_ message: Message, didSend: @escaping @Sendable (Int64) -> Void = { _ in }) async throws -> Reply {
+        let isSameOrigin = endpoint.hasSameOrigin(message.url)
+        var urlRequest = URLRequest(url: isSameOrigin ? endpoint.requestURL(message.url) : message.url)
+        urlRequest.httpMethod = message.method.rawValue
+        urlRequest.cachePolicy = .reloadIgnoringLocalCacheData
+        for header in Array(headers) + Array(message.headers) {
+            urlRequest.setValue(header.value, forHTTPHeaderField: header.name)
+        }
+        let failure = Guarded<(any Error)?>(nil)
+        let request: DataRequest
+        let filter = isSameOrigin ? nil : CredentialFilter(session.configuration.sensitiveHeaders)
+        let adapters = [interceptor, filter].compactMap { $0 }
+        let chosen: (any RequestInterceptor)? = adapters.isEmpty ? nil : Interceptor(interceptors: adapters)
+        if let body = message.body {
+            let upload = SegmentUpload(urlRequest: urlRequest, body: body, failure: failure, didSend: didSend)
+            request = session.upload(upload, interceptor: chosen, shouldAutomaticallyResume: true)
+        } else {
+            request = session.request(urlRequest, interceptor: chosen, shouldAutomaticallyResume: true)
+        }
+        filter?.apply(to: request)
+        if let maximum = message.maximumInformationalResponses {
+            request.options { $0.maximumInformationalResponses = maximum }
+        }
+        let monitor = message.onInformationalResponse.map { InformationalMonitor(failure: failure, handler: $0) }
+        if let monitor { request.eventMonitor(monitor) }
+        if Task.isCancelled { request.cancel() }
+        let response = await request.serializing(WholeResponse()).response
+        await monitor?.finish()
+        if Task.isCancelled { throw ResumableUploadError.cancelled }
+        if let error = failure.withLock({ $0 }) { throw error }
+        switch response.result {
+        case .success(let data):
+            guard let head = response.response else {
+                throw ResumableUploadError.requestFailed(.sessionTaskFailed(error: URLError(.badServerResponse)))
+            }
+            return Reply(response: head, data: data)
+        case .failure(let error):
+            throw Self.outcome(of: error)
+        }
+    }
+
+    /// Returns whether an error is an interruption or final.
+    private static func outcome(of error: AFError) -> any Error {
+        guard case .sessionTaskFailed(let cause) = error else { return ResumableUploadError.requestFailed(error) }
+        let isTransient =
+            if let code = error.transportError?.code {
+                transientCodes.contains(code)
+            } else {
+                (cause as? URLError).map { RetryPolicy.defaultRetryableURLErrorCodes.contains($0.code) } ?? false
+            }
+        return isTransient
+            ? Interruption.transient(error, retryAfter: nil) : ResumableUploadError.requestFailed(error)
+    }
+
+    private static let transientCodes: Set<TransportError.Code> = [
+        .connectionLost, .bodyIncomplete, .timedOut, .cannotFindHost, .cannotConnect, .notConnected, .proxyFailed,
+    ]
+
+    /// Returns the error for a status that isn't the expected one.
+    ///
+    /// Statuses of overloaded servers (408, 425, 429, 5xx) and of a conflict that a new offset resolves (409, 423, and 460 of tus) are
+    /// interruptions. 501 and 505 are final.
+    static func refusal(_ reply: Reply, to method: HTTPMethod, ofUpload: Bool) -> any Error {
+        let method = method.rawValue
+        switch reply.status {
+        case 404 where ofUpload, 410 where ofUpload:
+            return Interruption.gone(status: reply.status)
+        case 413:
+            return ResumableUploadError.tooLarge(
+                limit: reply.field("Tus-Max-Size").flatMap(UploadFields.integerItem)
+                    ?? reply.field("Upload-Limit").flatMap { UploadFields.integers($0, named: ["max-size"]) }?[
+                        "max-size"])
+        case 408, 425, 429,
+            409 where ofUpload, 423 where ofUpload, 460 where ofUpload, 500, 502...504, 506...599:
+            return Interruption.transient(
+                TemporaryRefusal(method: method, status: reply.status),
+                retryAfter: UploadFields.retryAfter(reply.response))
+        default:
+            return ResumableUploadError.rejected(method: method, status: reply.status, data: reply.data)
+        }
+    }
+}
+
+/// Returns the body of any response.
+private struct WholeResponse: ResponseSerializer {
+    func serialize(request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?) throws -> Data {
+        if let error { throw error }
+        return data ?? Data()
+    }
+}
+
+/// A request whose body is a segment. The body can be sent again after a redirect or a challenge.
+private struct SegmentUpload: UploadConvertible {
+    let urlRequest: URLRequest
+    let body: Segment
+    let failure: Guarded<(any Error)?>
+    let didSend: @Sendable (Int64) -> Void
+
+    func asURLRequest() -> URLRequest { urlRequest }
+
+    func createUploadable() -> UploadRequest.Uploadable {
+        let (body, failure, didSend) = (body, failure, didSend)
+        return .chunks(
+            RequestBodyStream(length: body.count, isReplayable: true) {
+                let reader = body.makeReader()
+                let count = Guarded<Int64>(0)
+                return {
+                    // The transport requires a chunk when it has sent the previous one.
+                    didSend(count.withLock { $0 })
+                    do {
+                        guard let chunk = try await reader() else { return nil }
+                        count.withLock { $0 += Int64(chunk.count) }
+                        return chunk
+                    } catch {
+                        failure.withLock { $0 = $0 ?? error }
+                        throw error
+                    }
+                }
+            })
+    }
+}
+
+/// Receives 1xx responses (RFC 9110, section 15.2). The transport limits their number.
+private final class InformationalMonitor: EventMonitor {
+    let queue = DispatchQueue(label: "afar.resumable-uploads.informational")
+    private let failure: Guarded<(any Error)?>
+    private let handler: @Sendable (HTTPURLResponse) throws -> Void
+
+    init(failure: Guarded<(any Error)?>, handler: @escaping @Sendable (HTTPURLResponse) throws -> Void) {
+        self.failure = failure
+        self.handler = handler
+    }
+
+    func request(_ request: Request, didReceiveInformationalResponse response: HTTPURLResponse) {
+        do {
+            try handler(response)
+        } catch {
+            failure.withLock { $0 = $0 ?? error }
+            request.cancel()
+        }
+    }
+
+    /// Waits for the responses that have arrived.
+    func finish() async {
+        await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
+    }
+}
+
+/// Removes the credentials of a request to another origin: in its headers, in the session's headers, and in those that interceptors add.
+private struct CredentialFilter: RequestInterceptor {
+    private let names: Set<String>
+
+    init(_ sensitiveHeaders: Set<String>) { names = Set(sensitiveHeaders.map { $0.lowercased() }).union(["host"]) }
+
+    private func removes(_ name: String) -> Bool { Redaction.isSensitive(name) || names.contains(name.lowercased()) }
+
+    func apply(to request: DataRequest) {
+        request.adapt(using: self)
+        let defaults = request.options.defaultFields?.fields ?? request.defaultFields
+        let others = HTTPFields(defaults.filter { !removes($0.name.rawName) })
+        if others.count < defaults.count { request.options { $0.defaultFields = DefaultFields(others) } }
+    }
+
+    func adapt(
+        _ urlRequest: URLRequest, for session: Session,
+        completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
+    ) {
+        var urlRequest = urlRequest
+        for name in (urlRequest.allHTTPHeaderFields ?? [:]).keys where removes(name) {
+            urlRequest.setValue(nil, forHTTPHeaderField: name)
+        }
+        completion(.success(urlRequest))
+    }
+}

@@ -1,0 +1,153 @@
+import AfarTransport
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// The values of fields that both protocols use.
+enum UploadFields {
+    /// Parses digits, with at most 15 of them, the limit of an Integer in structured fields (RFC 9651, section 3.3.1).
+    static func integer(_ text: some StringProtocol) -> Int64? {
+        guard (1...15).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            return nil
+        }
+        return Int64(text)
+    }
+
+    /// Parses an Integer with or without parameters, which are ignored.
+    static func integerItem(_ text: String) -> Int64? { integer(item(text)) }
+
+    /// Parses a Boolean with or without parameters (RFC 9651, section 3.3.6).
+    static func booleanItem(_ text: String) -> Bool? {
+        switch item(text) {
+        case "?1": true
+        case "?0": false
+        default: nil
+        }
+    }
+
+    private static func item(_ text: String) -> Substring {
+        let item = text.prefix { $0 != ";" }
+        return item.trimmingSpaces
+    }
+
+    /// Parses a Dictionary of Integers. Returns nil if a member with one of the names has another type, because the whole field is then
+    /// ignored.
+    static func integers(_ text: String, named names: Set<String>) -> [String: Int64]? {
+        var values: [String: Int64] = [:]
+        for member in text.split(separator: ",").prefix(64) {
+            let parts = member.trimmingSpaces.split(separator: "=", maxSplits: 1)
+            guard let name = parts.first.map({ String($0.trimmingSpaces) }), names.contains(name) else { continue }
+            guard parts.count == 2, let value = integerItem(String(parts[1])) else { return nil }
+            values[name] = value
+        }
+        return values
+    }
+
+    /// Parses a Retry-After field in seconds (RFC 9110, section 10.2.3). A date is ignored, and the upload's own delay is used.
+    static func retryAfter(_ response: HTTPURLResponse) -> Duration? {
+        response.value(forHTTPHeaderField: "Retry-After").flatMap { integer($0.prefix(16)) }.map { .seconds($0) }
+    }
+
+    /// Parses a date in the format of RFC 9110, section 5.6.7.
+    static func date(_ text: String) -> Date? {
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.timeZone = TimeZone(secondsFromGMT: 0)
+        formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+        return text.utf8.count <= 64 ? formatter.date(from: text) : nil
+    }
+}
+
+extension StringProtocol {
+    fileprivate var trimmingSpaces: SubSequence {
+        let start = firstIndex { $0 != " " && $0 != "\t" } ?? endIndex
+        let end = lastIndex { $0 != " " && $0 != "\t" }.map { index(after: $0) } ?? start
+        return self[start..<end]
+    }
+}
+
+/// The URL that creates an upload, and the rules for URLs of uploads.
+struct UploadEndpoint: Sendable {
+    private static let longestLocation = 8 << 10
+
+    let url: URL
+    let allowsOtherOrigins: Bool
+
+    /// - Throws: ``ResumableUploadError/invalidOptions(_:)`` if the URL isn't a URL with http or https and a host.
+    init(_ url: URL, allowsOtherOrigins: Bool) throws(ResumableUploadError) {
+        guard Origin(url) != nil else {
+            throw .invalidOptions("The URL must be absolute, with http or https and a host.")
+        }
+        self.url = url
+        self.allowsOtherOrigins = allowsOtherOrigins
+    }
+
+    /// The URL without user name, password, query and fragment, for a record.
+    var recordedURL: String {
+        guard var components = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return "" }
+        (components.user, components.password, components.query, components.fragment) = (nil, nil, nil, nil)
+        return components.string ?? ""
+    }
+
+    /// Whether requests to the URL can have the credentials of this endpoint.
+    func hasSameOrigin(_ other: URL) -> Bool { Origin(other) == Origin(url) }
+
+    /// Returns the URL of an upload without user name, password and fragment.
+    ///
+    /// - Parameters:
+    ///   - location: The value of a Location field.
+    ///   - base: The URL of the response.
+    func uploadURL(_ location: String?, relativeTo base: URL) throws(ResumableUploadError) -> URL {
+        guard let location, !location.isEmpty else { throw .invalidLocation("is missing") }
+        guard location.utf8.count <= Self.longestLocation else { throw .invalidLocation("is too long") }
+        guard location.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "\\") }) else {
+            throw .invalidLocation("contains a space, a backslash or a control character")
+        }
+        guard let url = URL(keepingEscapesOf: location, relativeTo: base) else {
+            throw .invalidLocation("isn't a valid URL")
+        }
+        return try checked(url)
+    }
+
+    /// Checks the URL of an upload, from a response or a record.
+    func checked(_ url: URL) throws(ResumableUploadError) -> URL {
+        guard var components = URLComponents(url: url, resolvingAgainstBaseURL: true), let origin = Origin(url) else {
+            throw .invalidLocation("isn't a URL with http or https")
+        }
+        (components.user, components.password, components.fragment) = (nil, nil, nil)
+        guard let cleaned = components.url else { throw .invalidLocation("isn't a valid URL") }
+        guard origin.scheme == "https" || Origin(self.url)?.scheme != "https" else {
+            throw .insecureLocation(host: origin.host)
+        }
+        guard allowsOtherOrigins || origin == Origin(self.url) else { throw .otherOrigin(host: origin.host) }
+        return cleaned
+    }
+
+    /// Returns the URL for requests, with the user name and password of this endpoint if the origin is the same.
+    func requestURL(_ uploadURL: URL) -> URL {
+        guard hasSameOrigin(uploadURL), url.user(percentEncoded: true) != nil,
+            var components = URLComponents(url: uploadURL, resolvingAgainstBaseURL: true)
+        else { return uploadURL }
+        components.percentEncodedUser = url.user(percentEncoded: true)
+        components.percentEncodedPassword = url.password(percentEncoded: true)
+        return components.url ?? uploadURL
+    }
+}
+
+/// A scheme, host and port (RFC 6454).
+private struct Origin: Equatable {
+    let scheme: String
+    let host: String
+    let port: Int
+
+    init?(_ url: URL) {
+        guard let scheme = url.scheme?.lowercased(), scheme == "http" || scheme == "https",
+            let host = url.host(percentEncoded: true)?.lowercased(), !host.isEmpty
+        else { return nil }
+        self.scheme = scheme
+        self.host = host
+        port = url.port ?? (scheme == "https" ? 443 : 80)
+    }
+}
