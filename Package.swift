@@ -118,7 +118,7 @@ let libraries: [Target] = [
     .library(
         "Afar",
         [
-            "AfarCore", "AfarSerializers", "AfarCompression", "AfarMultipart", "AfarPublicSuffix", "AfarReachability",
+            "AfarCore", "AfarSerializers", "AfarCompression", "AfarPublicSuffix", "AfarReachability",
             "AfarURLSession", .onLinux("AfarCurl"), .onLinux("AfarHTTP"),
         ]),
     .target(
@@ -316,7 +316,7 @@ let tests: [Target] = [
         dependencies: [
             "Afar", "AfarBodyCodings", "AfarConfiguration", "AfarConformance", "AfarCore", "AfarDiskCache",
             "AfarDNSOverHTTPS",
-            "AfarEgress", "AfarHAR",
+            "AfarEgress", "AfarHAR", "AfarMultipart",
             "AfarImage",
             "AfarJSON", "AfarLogging", "AfarMetrics", "AfarNetworkActivity", "AfarPublishers", "AfarResilience",
             "AfarResumableUploads", "AfarServiceLifecycle", "AfarParallelDownloads",

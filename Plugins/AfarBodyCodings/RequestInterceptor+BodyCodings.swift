@@ -9,6 +9,9 @@ public typealias BrotliRequestCompressor = RequestCompressor<BrotliCoding>
 public typealias ZstandardRequestCompressor = RequestCompressor<ZstandardCoding>
 
 extension RequestInterceptor where Self == BrotliRequestCompressor {
+    /// An interceptor that compresses every body with `br`. A request that already has a `Content-Encoding` fails.
+    public static var brotliCompressor: BrotliRequestCompressor { BrotliRequestCompressor() }
+
     /// Returns an interceptor that compresses bodies with `br`.
     ///
     /// - Parameters:
@@ -24,6 +27,9 @@ extension RequestInterceptor where Self == BrotliRequestCompressor {
 }
 
 extension RequestInterceptor where Self == ZstandardRequestCompressor {
+    /// An interceptor that compresses every body with `zstd`. A request that already has a `Content-Encoding` fails.
+    public static var zstandardCompressor: ZstandardRequestCompressor { ZstandardRequestCompressor() }
+
     /// Returns an interceptor that compresses bodies with `zstd`.
     ///
     /// - Parameters:

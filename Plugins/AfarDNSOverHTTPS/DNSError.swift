@@ -20,7 +20,7 @@ public struct DNSError: Error, Sendable, Hashable {
 
     /// The kind of the failure.
     public let reason: Reason
-    /// The host whose addresses were requested, or the invalid URL of the server.
+    /// The host whose addresses were requested. It is empty for ``Reason/invalidServer``, because the server's URL can be secret.
     public let host: String
 
     init(_ reason: Reason, _ host: String) { (self.reason, self.host) = (reason, host) }

@@ -70,8 +70,8 @@ public final class DNSOverHTTPSResolver: HostResolver {
         configuration.validation = nil
         configuration.maximumResponseBodySize = Self.messageLimit
         configuration.timeoutIntervalForResource = timeout
-        // The resolver must not look up its own server.
-        configuration.resolver = bootstrap.isEmpty ? nil : try StaticResolver([host: bootstrap])
+        // The resolver must not look up its own server. The system looks up proxies.
+        configuration.resolver = bootstrap.isEmpty ? nil : try StaticResolver([host: bootstrap], fallback: .system)
         (self.server, self.method) = (server, method)
         session = Session(
             configuration: configuration, serverTrustManager: serverTrustManager, transport: transport)

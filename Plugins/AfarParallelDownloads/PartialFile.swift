@@ -69,7 +69,8 @@ final class PartialFile: Sendable {
     /// Removes the file and frees its space, even if other objects still reference a request for a part.
     func discard() {
         unlink(url.path)
-        _ = ftruncate(descriptor, 0)
+        // After the file has been closed, another file can have the same descriptor.
+        isOpen.withLock { isOpen in if isOpen { _ = ftruncate(descriptor, 0) } }
     }
 
     /// Closes the file and renames it to the destination.

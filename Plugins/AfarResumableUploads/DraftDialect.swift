@@ -95,7 +95,7 @@ struct DraftDialect: UploadDialect {
             throw refusal
         }
         try Self.checkLimit(reply.response, length: length)
-        let isComplete = isComplete(reply) ?? completesUpload
+        let isComplete = try isComplete(reply, after: segment, ifLast: completesUpload)
         if !isComplete {
             try find(
                 endpoint.uploadURL(reply.field("Location"), relativeTo: reply.response.url ?? endpoint.url))
@@ -112,6 +112,21 @@ struct DraftDialect: UploadDialect {
         case .queued, .resolving, .connecting, .tlsHandshake: true
         default: false
         }
+    }
+
+    /// Returns whether an upload is complete after a segment.
+    ///
+    /// - Throws: An error if the server completes the upload before its end.
+    private func isComplete(
+        _ reply: UploadClient.Reply, after segment: Segment, ifLast isLast: Bool
+    ) throws -> Bool {
+        let offset = try offset(reply) ?? segment.end
+        let isWhole = isLast && offset == segment.end
+        guard isComplete(reply) ?? isWhole else { return false }
+        guard isWhole else {
+            throw ResumableUploadError.invalidOffset("of \(offset) belongs to a complete upload of another length")
+        }
+        return true
     }
 
     // MARK: Offset retrieval (section 4.3)
@@ -148,7 +163,7 @@ struct DraftDialect: UploadDialect {
         guard (200..<300).contains(reply.status) else {
             throw UploadClient.refusal(reply, to: .patch, ofUpload: true)
         }
-        let isComplete = isComplete(reply) ?? segment.isLast
+        let isComplete = try isComplete(reply, after: segment, ifLast: segment.isLast)
         return UploadState(
             offset: isComplete ? segment.end : try offset(reply) ?? segment.end, isComplete: isComplete,
             requestLimit: Self.limits(reply.response)["max-append-size"], expirationDate: expirationDate(reply),

@@ -61,6 +61,8 @@ struct UploadClient: Sendable {
             request = session.request(urlRequest, interceptor: chosen, shouldAutomaticallyResume: true)
         }
         filter?.apply(to: request)
+        // Every status is handled here. Without a validator of its own, the request would have the session's.
+        request.validate { _, _, _ in .success(()) }
         if let maximum = message.maximumInformationalResponses {
             request.options { $0.maximumInformationalResponses = maximum }
         }

@@ -103,7 +103,8 @@ struct UploadJob: Sendable {
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for index in sources.indices { group.addTask { _ = try await sendPart(index) } }
-            try await group.waitForAll()
+            // The first failure cancels the other parts.
+            while try await group.next() != nil {}
         }
         return try await join()
     }

@@ -1,6 +1,5 @@
 @_exported public import AfarCompression
 @_exported public import AfarCore
-@_exported public import AfarMultipart
 @_exported public import AfarPublicSuffix
 @_exported public import AfarReachability
 @_exported public import AfarSerializers

@@ -28,10 +28,13 @@ public struct MultipartHeader: Hashable, Sendable {
     /// The name of a field of a form (RFC 7578, section 4.2).
     public var name: String? { disposition["name"].map(Self.unescaped) }
 
-    /// The name of a file, without any folders (RFC 7578, section 4.2). It comes from the sender, so it can be any text.
+    /// The name of a file, without folders and control characters (RFC 7578, section 4.2). It is nil if nothing remains, and for `.` and `..`.
     public var fileName: String? {
         let name = disposition["filename*"].flatMap(Self.decoded) ?? disposition["filename"].map(Self.unescaped)
-        return name.map { String($0.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last ?? "") }
+        let last = name?.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last.map { part in
+            String(String.UnicodeScalarView(part.unicodeScalars.filter { $0.properties.generalCategory != .control }))
+        }
+        return last.flatMap { ["", ".", ".."].contains($0) ? nil : $0 }
     }
 
     /// The positions of the part in the whole representation (RFC 9110, section 14.4), or nil if it isn't a part of

@@ -27,7 +27,7 @@ import Testing
         }
         let session = Session()
         let interceptor: any RequestInterceptor =
-            coding == "br" ? .brotliCompressor() : .zstandardCompressor()
+            coding == "br" ? .brotliCompressor : .zstandardCompressor
         for body in Self.bodies {
             var request = try URLRequest(url: server.url("/"), method: .post)
             request.httpBody = body

@@ -105,7 +105,9 @@ import Testing
             ("form-data; name=\"a\"; filename=\"b.txt\"", "a", "b.txt"), ("form-data; name=a", "a", nil),
             ("form-data; name=\"a;b\\\"c\\\\\"; filename=\"C:\\dir\\f\"", "a;b\"c\\", "f"),
             ("form-data; filename=\"x\"; filename*=UTF-8''na%C3%AFve%2F..%2Fy", nil, "y"), ("", nil, nil),
-            ("form-data; filename=\"../../etc/passwd\"", nil, "passwd"),
+            ("form-data; filename=\"../../etc/passwd\"", nil, "passwd"), ("form-data; filename=\"a/..\"", nil, nil),
+            ("form-data; filename*=UTF-8''%2E%2E", nil, nil), ("form-data; filename=\"/\"", nil, nil),
+            ("form-data; filename*=UTF-8''a%00b%0A", nil, "ab"),
             ("form-data; name=\"unclosed", "unclosed", nil),
             ("form-data; filename*=latin1''%E4; filename=\"z\"", nil, "z"), ("form-data; name=ä", "ä", nil),
         ] as [(String, String?, String?)])

@@ -73,9 +73,12 @@ final class TestFolder {
 }
 
 /// Creates a session whose delays take no time.
-func skippingSession(_ clock: SkippingClock = SkippingClock(), interceptor: (any RequestInterceptor)? = nil) -> Session
-{
+func skippingSession(
+    _ clock: SkippingClock = SkippingClock(), interceptor: (any RequestInterceptor)? = nil,
+    validation: ResponseValidation? = nil
+) -> Session {
     var configuration = SessionConfiguration.default
+    configuration.validation = validation
     configuration.timeSource = TimeSource(clock: clock) { Date() }
     return Session(configuration: configuration, interceptor: interceptor)
 }

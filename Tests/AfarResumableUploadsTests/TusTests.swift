@@ -180,7 +180,8 @@ import Testing
         #expect(upload.progress.totalUnitCount == Int64(count))
     }
 
-    @Test func aMissingUploadIsStartedOverOnce() async throws {
+    /// A session's validation doesn't apply, because the upload handles each status.
+    @Test(arguments: [false, true]) func aMissingUploadIsStartedOverOnce(validates: Bool) async throws {
         let server = try UploadServer { state in
             state.cuts = [50_000]
             state.answer = { request, number in
@@ -190,7 +191,8 @@ import Testing
         let folder = try TestFolder()
         defer { server.stop() }
         let (file, data) = try folder.file(100_000)
-        let value = try await skippingSession().uploadResumable(file, to: server.url(), protocol: .tus).value
+        let session = skippingSession(validation: validates ? .standard : nil)
+        let value = try await session.uploadResumable(file, to: server.url(), protocol: .tus).value
         #expect(value.url == server.url("/files/2"))
         let stored = server.state.withLock { $0.uploads["/files/2"]?.file }
         #expect(try stored.map { try Data(contentsOf: $0) } == data)

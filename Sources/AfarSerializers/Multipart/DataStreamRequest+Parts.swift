@@ -31,13 +31,19 @@ extension DataStreamRequest {
         /// Reads the chunks.
         public struct Iterator: AsyncIteratorProtocol {
             fileprivate var base: DataStreamTask.Stream<Data, Never>.AsyncIterator
+            private var hasEnded = false
+
+            fileprivate init(base: DataStreamTask.Stream<Data, Never>.AsyncIterator) { self.base = base }
 
             /// Returns the next chunk, or nil at the end of the response.
             public mutating func next() async throws -> Data? {
-                guard let event = await base.next()?.event else { return nil }
+                guard !hasEnded else { return nil }
+                // Without a completion, the task was canceled.
+                guard let event = await base.next()?.event else { throw AFError.explicitlyCancelled }
                 switch event {
                 case .stream(.success(let data)): return data
                 case .complete(let completion):
+                    hasEnded = true
                     if let error = completion.error { throw error }
                     return nil
                 }

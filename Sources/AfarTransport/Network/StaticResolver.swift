@@ -1,3 +1,5 @@
+public import Foundation
+
 /// A resolver with a fixed list of hosts, like `/etc/hosts`.
 ///
 /// ```swift
@@ -35,7 +37,7 @@ public final class StaticResolver: HostResolver {
 }
 
 /// A text in the list of a ``StaticResolver`` that isn't an IP address.
-public struct InvalidAddress: Error, Hashable, CustomStringConvertible {
+public struct InvalidAddress: LocalizedError, Hashable, CustomStringConvertible {
     /// The invalid text.
     public let text: String
     /// The host in whose list the text is.
@@ -47,4 +49,7 @@ public struct InvalidAddress: Error, Hashable, CustomStringConvertible {
             "\"\(text)\" in the list of the host \"\(host)\" is not an IP address: use a form such as \"192.0.2.1\" or "
                 + "\"2001:db8::1\"")
     }
+
+    /// The same text as ``description``.
+    public var errorDescription: String? { description }
 }

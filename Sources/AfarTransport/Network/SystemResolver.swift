@@ -50,7 +50,10 @@ public final class SystemResolver: HostResolver {
     private func startNext() {
         while let call = takeNext() {
             do {
-                try startThread { [self] in end(call, Result { try Self.lookUp(call.host) }) }
+                try startThread { [self] in
+                    end(call, Result { try Self.lookUp(call.host) })
+                    startNext()
+                }
             } catch {
                 end(
                     call,
@@ -94,7 +97,6 @@ public final class SystemResolver: HostResolver {
             if state.needed.remove(ObjectIdentifier(call)) == nil { state.abandonedCount -= 1 }
         }
         call.result.fulfill(result)
-        startNext()
     }
 
     private func cancel(_ call: Call) {

@@ -72,6 +72,8 @@ private final class LimitedExchange: ExchangeObserver {
         var pause: DelayedCall?
         /// The uptime at which the pause ends.
         var pauseEnd = Duration.zero
+        /// The number of pauses so far.
+        var pauseCount = 0
         var sent: Int64 = 0
         var received: Int64 = 0
     }
@@ -113,17 +115,23 @@ private final class LimitedExchange: ExchangeObserver {
         let now = time.uptime
         let pause = limiter.pause(after: bytes, direction, at: now)
         guard pause > .zero else { return }
-        state.withLock { state in
-            guard now + pause > state.pauseEnd else { return }
+        // The last call is released outside the lock, because that cancels it.
+        let last = state.withLock { state -> DelayedCall? in
+            guard now + pause > state.pauseEnd else { return nil }
             state.pauseEnd = now + pause
-            state.pause = DelayedCall(after: pause, of: time) { [weak self] in self?.endPause() }
+            state.pauseCount += 1
+            let call = DelayedCall(after: pause, of: time) { [weak self, number = state.pauseCount] in
+                self?.endPause(number)
+            }
+            return Swift.exchange(&state.pause, with: call)
         }
+        last?.cancel()
         apply()
     }
 
-    private func endPause() {
-        state.withLock { $0.pause = nil }
-        apply()
+    private func endPause(_ number: Int) {
+        let call = state.withLock { state in number == state.pauseCount ? state.pause.take() : nil }
+        if call != nil { apply() }
     }
 
     // MARK: ExchangeObserver

@@ -13,7 +13,7 @@ struct ResumableUploadTests {
         try directory.write("hello", to: "note.txt")
     }
 
-    @Test(.timeLimit(.minutes(1))) func anInterruptedUploadContinues() async throws {
+    @Test(.timeLimit(.minutes(5))) func anInterruptedUploadContinues() async throws {
         let server = try await RawServer.start(scripts: [
             [
                 .respond("HTTP/1.1 201 Created\r\nLocation: /files/1\r\nContent-Length: 0\r\n\r\n"), .receiveHead,
@@ -36,7 +36,7 @@ struct ResumableUploadTests {
     }
 
     @Test(
-        .timeLimit(.minutes(1)),
+        .timeLimit(.minutes(5)),
         arguments: [
             ["--part", "a=b", "--resumable", "tus"], ["--file", "-", "--resumable", "tus"],
             ["--file", "/dev/null", "--state", "x"],

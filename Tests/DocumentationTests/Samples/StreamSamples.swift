@@ -1,4 +1,5 @@
 import Afar
+import AfarMultipart
 
 struct Note: Decodable {
     let id: Int
