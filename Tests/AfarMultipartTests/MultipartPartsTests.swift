@@ -75,6 +75,22 @@ import Testing
         await server.stop()
     }
 
+    @Test func aCanceledLoopThrowsACancellation() async throws {
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\n"
+        let server = try await RawServer.start([.receiveHead, .send(head), .waitForever])
+        let (parts, found) = AsyncStream.makeStream(of: Void.self)
+        let task = Task { [session] in
+            for try await part in session.streamRequest(server.url).parts() {
+                found.finish()
+                _ = try await part.data(upTo: 10)
+            }
+        }
+        for await _ in parts {}
+        task.cancel()
+        let error = await #expect(throws: AFError.self) { try await task.value }
+        #expect(error?.isExplicitlyCancelledError == true)
+    }
+
     @Test func serversReadForms() async throws {
         let server = try await server()
         let text = try await session.upload(

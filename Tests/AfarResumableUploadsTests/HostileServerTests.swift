@@ -56,6 +56,21 @@ import Testing
         #expect(requests.map(\.method) == ["POST", "PATCH", "HEAD"])
     }
 
+    /// The record would be removed although most of the file is missing.
+    @Test func anUploadThatIsCompleteBeforeItsEndIsAnError() async throws {
+        var options = ResumableUploadOptions()
+        options.chunkSize = 100
+        let (error, _) = try await Self.fail(.draft(.v8), options: options) { request, _ in
+            request.method == "PATCH"
+                ? .send("HTTP/1.1 204 No Content\r\nUpload-Complete: ?1\r\nUpload-Offset: 200\r\n\r\n", closes: false)
+                : nil
+        }
+        guard case .invalidOffset = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
     @Test func aMissingOffsetIsAnError() async throws {
         let (error, _) = try await Self.fail { request, _ in request.method == "POST" ? nil : Self.offset(nil) }
         guard case .invalidOffset("is missing") = error else {
