@@ -265,7 +265,8 @@ let tests: [Target] = [
             .onLinux("AfarHTTP"), .httpTypes, .metrics("MetricsTestKit"),
         ]),
     .tests(
-        "AfarResumableUploads", ["Afar", "TestServers", "UploadProbe"], exclude: ["requirements.txt", "run"]),
+        "AfarResumableUploads", ["Afar", "AfarTransport", "TestServers", "UploadProbe"],
+        exclude: ["requirements.txt", "run"]),
     .tests("AfarStructuredFields", ["Afar", "AfarTestServer", .structuredFields]),
     .tests(
         "AfarTracing",

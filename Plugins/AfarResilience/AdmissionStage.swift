@@ -205,7 +205,7 @@ final class AdmissionRun: StageRun {
         case .running:
             let duration = (last.head == nil ? now : last.headTime) - last.start
             record(ticket, outcome(of: result, last, hop: hop, at: now), duration: duration, at: now)
-            // The next request must not be sent if this one has opened the circuit.
+            // Record the outcome first: if it opens the circuit, the next request in the queue is rejected.
             hosts.leave(key, at: now)
         }
     }

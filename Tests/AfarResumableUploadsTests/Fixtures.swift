@@ -1,25 +1,13 @@
 import Afar
 import AfarResumableUploads
+import AfarTransport
 import Foundation
-
-/// State that is protected by a lock.
-final class Guarded<State>: @unchecked Sendable {
-    // Sendable because the state is only accessed while the lock is held.
-    private let lock = NSLock()
-    private var state: State
-
-    init(_ state: State) { self.state = state }
-
-    func withLock<Value>(_ body: (inout State) throws -> Value) rethrows -> Value {
-        try lock.withLock { try body(&state) }
-    }
-}
 
 /// A clock whose sleepers don't wait. It records their durations.
 final class SkippingClock: Clock, Sendable {
     typealias Instant = ContinuousClock.Instant
 
-    private let skipped = Guarded<[Duration]>([])
+    private let skipped = Locked<[Duration]>([])
     private let start = ContinuousClock.now
 
     var delays: [Duration] { skipped.withLock { $0 } }

@@ -1,5 +1,6 @@
 import Afar
 import AfarResumableUploads
+import AfarTransport
 import Foundation
 import Testing
 
@@ -100,7 +101,7 @@ import Testing
     }
 
     @Test func tinyProgressIsLimitedByTheTotalNumberOfInterruptions() async throws {
-        let count = Guarded(0)
+        let count = Locked(0)
         var options = ResumableUploadOptions()
         options.maximumInterruptions = 20
         let (error, requests) = try await Self.fail(options: options) { request, _ in

@@ -1,5 +1,6 @@
 import Afar
 import AfarResumableUploads
+import AfarTransport
 import Foundation
 import TestServers
 import Testing
@@ -71,7 +72,7 @@ struct ServerInteroperabilityTests {
         let (file, data) = try folder.file(3_000_000)
         var options = ResumableUploadOptions(record: folder.record)
         options.chunkSize = 500_000
-        let count = Guarded(0)
+        let count = Locked(0)
         let stopping = Adapter { request, _, completion in
             let isStopped =
                 request.httpMethod == "PATCH"
@@ -87,7 +88,7 @@ struct ServerInteroperabilityTests {
             Issue.record("\(String(describing: error))")
             return
         }
-        let requests = Guarded<[String]>([])
+        let requests = Locked<[String]>([])
         let recording = Adapter { request, _, completion in
             requests.withLock {
                 $0.append("\(request.httpMethod ?? "") \(request.value(forHTTPHeaderField: "Upload-Offset") ?? "-")")

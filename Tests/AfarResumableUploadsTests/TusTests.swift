@@ -1,5 +1,6 @@
 import Afar
 import AfarResumableUploads
+import AfarTransport
 import Foundation
 import Testing
 

@@ -1,3 +1,4 @@
+import AfarTransport
 import Foundation
 
 /// A server for tus 1.0 and for the Internet-Draft, which keeps uploads in files and can cut connections at exact bytes.
@@ -48,7 +49,7 @@ final class UploadServer: Sendable {
 
     let port: UInt16
     let folder: URL
-    let state: Guarded<State>
+    let state: Locked<State>
     private let listener: Int32
 
     init(_ configure: (inout State) -> Void = { _ in }) throws {
@@ -56,7 +57,7 @@ final class UploadServer: Sendable {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         var initial = State()
         configure(&initial)
-        state = Guarded(initial)
+        state = Locked(initial)
         #if canImport(Glibc)
             let stream = Int32(SOCK_STREAM.rawValue)
         #else

@@ -111,7 +111,7 @@ import Testing
         let shop = try await shop(catalog, Resilience(retrier: Self.retrier, circuitBreaker: breaker))
         #expect(await load(on: catalog, of: shop) <= 0.05)
 
-        // The shop's own clients are asked to wait for the next probe.
+        // The response to the shop's own clients contains the time until the next probe.
         let server = try await TestServer.start()
         server.route("/products/{id}") { try await shop.respond(to: $0) }
         let refusal = await AF.request(server.url("/products/1")).serializingData().response.response

@@ -117,8 +117,8 @@ extension Request {
 /// The time at which the deadline of an exchange's request passes, as the ``TimeSource/uptime`` of the session's time source. The default is
 /// nil: the request has no deadline.
 ///
-/// A session ends a request at its ``RequestOptions/deadline`` by itself, and cancels the exchange. Stages can read this value to distinguish
-/// that from a cancellation by the caller, or to pass the remaining time to the server:
+/// At a request's ``RequestOptions/deadline``, the session ends the request and cancels its exchange. A stage can read this value to distinguish
+/// the deadline from a cancellation by the caller, or to pass the remaining time to the server:
 ///
 /// ```swift
 /// let remaining = exchange.context[RequestDeadline.self].map { $0 - exchange.options.timeSource.uptime }
