@@ -134,7 +134,7 @@ let libraries: [Target] = [
 ]
 
 let plugins: [Target] = [
-    .plugin("AfarAPI", ["AfarCore", .httpTypes]),
+    .plugin("AfarAPI", ["AfarCore"]),
     .plugin("AfarBodyCodings", ["AfarCompression", "AfarCore", "CBrotli", "CZstandard"]),
     .plugin("AfarCSV", ["AfarCore", "AfarSerializers", .httpTypes]),
     .plugin("AfarConfiguration", ["AfarCore", "AfarTransport", .configuration]),
@@ -151,7 +151,7 @@ let plugins: [Target] = [
     .plugin("AfarProtobuf", ["AfarCore", .httpTypes, .swiftProtobuf]),
     .plugin("AfarPublishers", ["AfarCore", "AfarSerializers", "AfarTransport", .openCombine]),
     .plugin("AfarResilience", ["AfarCore", "AfarTransport", .httpTypes, .metrics("CoreMetrics")]),
-    .plugin("AfarResumableUploads", ["AfarCore", "AfarTransport", .httpTypes]),
+    .plugin("AfarResumableUploads", ["AfarCore", "AfarTransport"]),
     .plugin("AfarServiceLifecycle", ["AfarCore", .serviceLifecycle("ServiceLifecycle")]),
     .plugin("AfarStructuredFields", ["AfarCore", .structuredFields]),
     .plugin("AfarTracing", ["AfarCore", "AfarTransport", .httpTypes, .tracing("Tracing")]),

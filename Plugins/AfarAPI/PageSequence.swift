@@ -1,6 +1,5 @@
 public import AfarCore
 import Foundation
-import HTTPTypes
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
@@ -206,34 +205,5 @@ public struct PageElements<Value: Sendable, Elements: Sequence>: AsyncSequence, 
                 rest = elements(page.value).makeIterator()
             }
         }
-    }
-}
-
-/// Removes the credentials of a request: in its headers, in the session's headers, and in those that interceptors add.
-private struct CredentialFilter: RequestInterceptor {
-    private let names: Set<String>
-
-    init(_ sensitiveHeaders: Set<String>) { names = Set(sensitiveHeaders.map { $0.lowercased() }).union(["host"]) }
-
-    private func removes(_ name: String) -> Bool { Redaction.isSensitive(name) || names.contains(name.lowercased()) }
-
-    func apply(to request: DataRequest) {
-        request.adapt(using: self)
-        let defaults = request.options.defaultFields?.fields ?? request.defaultFields
-        let others = HTTPFields(defaults.filter { !removes($0.name.rawName) })
-        if others.count < defaults.count { request.options { $0.defaultFields = DefaultFields(others) } }
-        // A credential can be replaced but not removed.
-        if request.credential != nil { request.authenticate(username: "", password: "") }
-    }
-
-    func adapt(
-        _ urlRequest: URLRequest, for session: Session,
-        completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
-    ) {
-        var urlRequest = urlRequest
-        for name in (urlRequest.allHTTPHeaderFields ?? [:]).keys where removes(name) {
-            urlRequest.setValue(nil, forHTTPHeaderField: name)
-        }
-        completion(.success(urlRequest))
     }
 }

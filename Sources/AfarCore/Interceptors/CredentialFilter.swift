@@ -1,0 +1,57 @@
+import AfarTransport
+import Foundation
+import HTTPTypes
+
+#if canImport(FoundationNetworking)
+    public import FoundationNetworking
+#endif
+
+/// Removes the credentials of requests to servers that must not receive them, such as the target of a link to another origin.
+///
+/// Headers that are credentials are removed from the request, from the session's default headers, and from what interceptors add:
+/// `Authorization`, `Cookie`, ``SessionConfiguration/sensitiveHeaders``, and other headers with names like `X-Api-Key`. `Host` is removed, too.
+///
+/// ```swift
+/// let filter = CredentialFilter(session.configuration.sensitiveHeaders)
+/// let request = session.request(link, interceptor: filter)
+/// filter.apply(to: request)
+/// ```
+///
+/// Pass it as the last interceptor of the request, because an eager session adapts a request when it is created. Also call
+/// ``apply(to:)``, which removes the session's default headers and the request's credential.
+public struct CredentialFilter: RequestInterceptor {
+    private let names: Set<String>
+
+    /// Creates a filter.
+    ///
+    /// - Parameter sensitiveHeaders: The names of further headers to remove. The case doesn't matter.
+    public init(_ sensitiveHeaders: Set<String>) {
+        names = Set(sensitiveHeaders.map { $0.lowercased() }).union(["host"])
+    }
+
+    private func removes(_ name: String) -> Bool { Redaction.isSensitive(name) || names.contains(name.lowercased()) }
+
+    /// Removes the session's credentials and those of adapters that have been added to the request. Call this method before the request
+    /// is sent.
+    public func apply(to request: DataRequest) {
+        request.adapt(using: self)
+        let defaults = request.options.defaultFields?.fields ?? request.defaultFields
+        let others = HTTPFields(defaults.filter { !removes($0.name.rawName) })
+        if others.count < defaults.count { request.options { $0.defaultFields = DefaultFields(others) } }
+        // A credential can be replaced but not removed.
+        if request.credential != nil { request.authenticate(username: "", password: "") }
+    }
+
+    /// Removes the credentials from the request's headers.
+    @preconcurrency
+    public func adapt(
+        _ urlRequest: URLRequest, for session: Session,
+        completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
+    ) {
+        var urlRequest = urlRequest
+        for name in (urlRequest.allHTTPHeaderFields ?? [:]).keys where removes(name) {
+            urlRequest.setValue(nil, forHTTPHeaderField: name)
+        }
+        completion(.success(urlRequest))
+    }
+}
