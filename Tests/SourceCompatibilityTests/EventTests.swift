@@ -433,7 +433,7 @@ final class Counts: @unchecked Sendable {
                 }
             }
             _ = await request.serializingData().response
-            await MainActor.run {}
+            await withCheckedContinuation { posted in RequestNotifications.defaultQueue.async { posted.resume() } }
             #expect(counts[Request.didFinishNotification.rawValue] == 1)
             #expect(counts[Request.didCompleteTaskNotification.rawValue] == 1)
             tokens.forEach(NotificationCenter.default.removeObserver)
