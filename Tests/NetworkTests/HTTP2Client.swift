@@ -89,7 +89,7 @@ struct HTTP2Client {
     ) async throws -> TransportResponse {
         var options = ExchangeOptions()
         options.httpVersion = .http2
-        options.idleTimeout = 10
+        options.idleTimeout = 30
         let request = HTTPRequest(
             method: body.isNone ? .get : .post, scheme: "https", authority: "\(host):\(port)", path: path)
         var exchange = Exchange(request: request, body: body, delivery: delivery, options: options)

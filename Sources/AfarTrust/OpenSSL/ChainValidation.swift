@@ -30,9 +30,10 @@
                     X509_VERIFY_PARAM_set_flags(
                         parameters, UInt(X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL))
                 }
-                guard ServerChainRules.validate(context, isStrict: trust.authorities.areStrict) else {
-                    throw Self.error(of: context)
-                }
+                let isValid = ServerChainRules.validate(
+                    context, isStrict: trust.authorities.areStrict,
+                    revocationLists: revocationLists.isEmpty ? nil : lists)
+                guard isValid else { throw Self.error(of: context) }
                 return Self.certificates(in: X509_STORE_CTX_get0_chain(context))
             }
         }
@@ -150,7 +151,7 @@
             guard let first = trust.certificates.first, let certificate = X509.read(first.derEncoded) else {
                 throw .noCertificates
             }
-            let others = try stack(of: trust.certificates.dropFirst())
+            let others = try stack(of: trust.certificates.dropFirst().prefix(CertificatePaths.maximumPresented))
             defer { afar_x509_stack_free(others) }
             guard let context = OpenSSLObject(X509_STORE_CTX_new(), free: X509_STORE_CTX_free) else {
                 throw .outOfMemory

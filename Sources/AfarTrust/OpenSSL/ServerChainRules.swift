@@ -7,19 +7,30 @@
     package enum ServerChainRules {
         private typealias Fault = (error: Int32, depth: Int32)
 
-        /// Validates the chain of a context.
+        /// Validates the chain of a context. If the chain that OpenSSL built is invalid, validates other possible chains.
         ///
         /// - Parameters:
         ///   - isStrict: Whether to set `X509_V_FLAG_X509_STRICT`.
         ///   - requiresNames: Whether the server's certificate must have a host name or an address as an alternative name. If the
         ///     certificate has neither, libcurl compares the host with the certificate's common name. The default is false.
-        /// - Returns: Whether the chain is valid. If it isn't, the error is set on the context.
-        package static func validate(_ context: OpaquePointer, isStrict: Bool, requiresNames: Bool = false) -> Bool {
+        ///   - revocationLists: The revocation lists that were set on the context, if any.
+        /// - Returns: Whether a chain is valid. If none is, the error of the first chain is set on the context.
+        package static func validate(
+            _ context: OpaquePointer, isStrict: Bool, requiresNames: Bool = false, revocationLists: OpaquePointer? = nil
+        ) -> Bool {
             if isStrict {
                 X509_VERIFY_PARAM_set_flags(X509_STORE_CTX_get0_param(context), UInt(X509_V_FLAG_X509_STRICT))
             }
             // If the thread has errors, libcurl reports the first of them instead of the context's error.
             defer { ERR_clear_error() }
+            if isChainValid(context, requiresNames: requiresNames) { return true }
+            var paths = CertificatePaths(after: context, revocationLists: revocationLists) {
+                isChainValid($0, requiresNames: requiresNames)
+            }
+            return paths.find()
+        }
+
+        private static func isChainValid(_ context: OpaquePointer, requiresNames: Bool) -> Bool {
             guard X509_verify_cert(context) == 1 else { return false }
             let chain = X509_STORE_CTX_get0_chain(context)
             guard let fault = fault(in: chain, requiresNames: requiresNames) else { return true }

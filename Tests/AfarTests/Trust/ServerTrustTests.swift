@@ -69,7 +69,9 @@ import Testing
         BadCertificate("broken-signature", .invalidSignature, .serverCertificateUntrusted),
     ]
 
-    static let good = ["good", "good-rsa", "good-p384", "good-wildcard", "good-chain", "wildcard-beside-excluded"]
+    static let good = [
+        "good", "good-rsa", "good-p384", "good-wildcard", "good-chain", "good-second-path", "wildcard-beside-excluded",
+    ]
     static let stapling = [
         "responses-good", "responses-good-list-not", "responses-revoked", "responses-other", "responses-foreign",
     ]
