@@ -31,6 +31,17 @@ struct SecurityOptions: ParsableArguments {
         help: ArgumentHelp("Send a bearer token, or the one in @file.", valueName: "token|@file"))
     var bearer: String?
 
+    @Flag(
+        help:
+            """
+            Send the user name and password for the host from the file in the environment variable NETRC, or from ~/.netrc. \
+            They are sent over https and to this machine.
+            """)
+    var netrc = false
+
+    @Option(help: ArgumentHelp("Like --netrc, with this file.", valueName: "file"))
+    var netrcFile: String?
+
     @Option(help: ArgumentHelp("Trust only the authorities in this PEM file.", valueName: "file"))
     var cacert: String?
 
@@ -64,6 +75,11 @@ struct SecurityOptions: ParsableArguments {
         if passphraseFile != nil, cert == nil { throw ValidationError("--passphrase-file requires --cert.") }
         if user != nil, bearer != nil { throw ValidationError("Choose between --user and --bearer.") }
         if auth != nil, bearer != nil { throw ValidationError("Choose between --auth and --bearer.") }
+        if netrc || netrcFile != nil,
+            let other = [user.map { _ in "--user" }, bearer.map { _ in "--bearer" }].compactMap(\.self).first
+        {
+            throw ValidationError("Choose between \(netrc ? "--netrc" : "--netrc-file") and \(other).")
+        }
         for host in insecureHost where !Self.isHost(host) {
             throw ValidationError(
                 "--insecure-host \(host) isn't a host. Write a name or an address, without scheme, port and path.")
@@ -103,6 +119,14 @@ struct SecurityOptions: ParsableArguments {
             bearer.hasPrefix("@") ? try Self.firstLine(of: String(bearer.dropFirst()), option: "--bearer") : bearer
         guard !token.isEmpty else { throw Failure(.usage, "--bearer: the token is empty.") }
         return .authorization(bearerToken: token)
+    }
+
+    /// Returns the interceptor that adds credentials from a file, if any.
+    func netrcInterceptor() throws -> NetrcInterceptor? {
+        guard netrc || netrcFile != nil else { return nil }
+        return try Self.reading(netrcFile == nil ? "--netrc" : "--netrc-file") {
+            try NetrcInterceptor(file: netrcFile.map { URL(filePath: $0) })
+        }
     }
 
     /// Applies the options to a session's configuration.

@@ -102,8 +102,13 @@ extension RequestSending {
             configuration.tlsKeyLogFile = sending.transport.keyLogFile
         }
         let transport = try archive.recording(base ?? sending.transport.makeTransport(for: configuration))
+        let possible: [(any RequestInterceptor)?] = [
+            try security.netrcInterceptor(), Retries(limit: sending.retry).policy,
+        ]
+        let interceptors = possible.compactMap(\.self)
         return Session(
-            configuration: configuration, interceptor: Retries(limit: sending.retry).policy,
+            configuration: configuration,
+            interceptor: interceptors.isEmpty ? nil : Interceptor(interceptors: interceptors),
             serverTrustManager: try security.trustManager(for: url),
             redirectHandler: sending.follow ? nil : .doNotFollow,
             eventMonitors: try archive.monitors(), transport: wrap(transport))

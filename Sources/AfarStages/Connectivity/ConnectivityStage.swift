@@ -150,7 +150,7 @@ extension TransportError {
 extension HTTPRequest {
     /// Whether the request stays on this machine and requires no network: `localhost` and names below it (RFC 6761, section 6.3),
     /// 127.0.0.0/8 (RFC 1122, section 3.2.1.3), and ::1 (RFC 4291, section 2.5.3).
-    var staysOnThisMachine: Bool {
+    package var staysOnThisMachine: Bool {
         let authority = (authority ?? "").utf8
         guard authority.first != UInt8(ascii: "[") else { return authority.starts(with: "[::1]".utf8) }
         var host = authority.prefix { $0 != UInt8(ascii: ":") }

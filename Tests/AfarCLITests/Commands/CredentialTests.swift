@@ -24,6 +24,24 @@ struct CredentialTests {
         await server.stop()
     }
 
+    @Test func aFileProvidesTheCredentials() async throws {
+        let server = try await TestServer.start()
+        let directory = try ScratchDirectory()
+        let file = directory.url.appending(path: ".netrc")
+        let text = Data("machine 127.0.0.1 login ada password lovelace".utf8)
+        #expect(
+            FileManager.default.createFile(atPath: file.path, contents: text, attributes: [.posixPermissions: 0o600]))
+        let url = server.url("/basic-auth/ada/lovelace").absoluteString
+        for (option, variable) in [("--netrc", "HOME"), ("--netrc", "NETRC"), ("--netrc-file=\(file.path)", "UNUSED")] {
+            let path = variable == "HOME" ? directory.url.path : file.path
+            let outcome = try await Tool.run(
+                ["get", url, "--check-status", "--verbose", option], environment: [variable: path])
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            #expect(!outcome.errors.contains("lovelace:") && !outcome.errors.contains(text.base64EncodedString()))
+        }
+        await server.stop()
+    }
+
     @Test func aTokenIsSentWithoutAChallengeAndHidden() async throws {
         let server = try await TestServer.start()
         let file = FileManager.default.temporaryDirectory.appending(path: "token-\(UUID().uuidString)")
@@ -50,6 +68,7 @@ struct CredentialTests {
         ["--cert", "a.p12", "--key", "k"],
         ["--user", "a\u{7}:b", "--auth", "basic"], ["--cache", "/tmp", "--replay", "/dev/null"],
         ["--cache", "/tmp", "--insecure-host", "localhost"],
+        ["--netrc", "--user", "a:b"], ["--netrc-file", "/nonexistent"], ["--netrc-file", "/etc/passwd"],
     ])
     func conflictingOptionsAreRejected(options: [String]) async throws {
         let outcome = try await Tool.run(["get", "https://localhost:1/"] + options)

@@ -13,6 +13,11 @@ enum AuthenticationSamples {
         return [headers, token]
     }
 
+    static func netrc() throws -> Session {
+        let session = Session(interceptor: try NetrcInterceptor())
+        return session
+    }
+
     static func credential() async throws {
         let vault = AF.request("https://api.example.com/vault").authenticate(username: "ada", password: "s3cret")
         print(try await vault.validate().serializingString().value)

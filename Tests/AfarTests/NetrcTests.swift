@@ -1,0 +1,162 @@
+import Afar
+import AfarTestServer
+import AfarTransport
+import Foundation
+import Testing
+
+@testable import AfarCore
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// The credentials of `.netrc` files, sent to servers.
+@Suite(.timeLimit(.minutes(1))) struct NetrcTests {
+    private let directory = ScratchDirectory()
+
+    private func file(_ text: String, permissions: Int = 0o600) throws -> URL {
+        let file = directory.url.appending(path: "netrc-\(UUID().uuidString)")
+        try Data(text.utf8).write(to: file)
+        try FileManager.default.setAttributes([.posixPermissions: permissions], ofItemAtPath: file.path)
+        return file
+    }
+
+    private func interceptor(_ text: String) throws -> NetrcInterceptor { try NetrcInterceptor(file: file(text)) }
+
+    private func basic(_ text: String) -> String { "Basic \(Data(text.utf8).base64EncodedString())" }
+
+    // MARK: Requests
+
+    @Test func theFirstRequestHasTheCredentials() async throws {
+        let server = try await TestServer.start()
+        let session = Session(
+            interceptor: try interceptor(
+                "machine localhost login other password o\nmachine 127.0.0.1 login ada password s3:cret"))
+        let response = await session.request(server.url("/basic-auth/ada/s3:cret")).validate().serializingData()
+            .response
+        #expect(response.error == nil)
+        #expect(server.requestCount == 1)
+        await server.stop()
+    }
+
+    @Test func explicitCredentialsHavePriority() async throws {
+        let server = try await TestServer.start()
+        let session = Session(interceptor: try interceptor("default login ada password secret"))
+        _ = await session.request(server.url("/get"), headers: [.authorization(bearerToken: "t")]).serializingData()
+            .response
+        #expect(server.lastRequest(path: "/get")?.headers["authorization"] == "Bearer t")
+        let named = server.url("/get").absoluteString.replacing("://", with: "://eve:e@")
+        _ = await session.request(named).serializingData().response
+        #expect(server.lastRequest(path: "/get")?.headers["authorization"] == basic("eve:e"))
+        let response = await session.request(server.url("/basic-auth/eve/e")).authenticate(
+            username: "eve", password: "e"
+        )
+        .validate().serializingData().response
+        #expect(response.error == nil)
+        await server.stop()
+    }
+
+    @Test func aRedirectToAnotherOriginHasNoCredentials() async throws {
+        let (server, other) = (try await TestServer.start(), try await TestServer.start())
+        let session = Session(interceptor: try interceptor("machine 127.0.0.1 login ada password secret"))
+        let target = other.url("/get").absoluteString
+        let redirect = server.url("/redirect-to").appending(queryItems: [URLQueryItem(name: "url", value: target)])
+        let response = await session.request(redirect).validate().serializingData().response
+        #expect(response.error == nil)
+        #expect(server.lastRequest(path: "/redirect-to")?.headers["authorization"] == basic("ada:secret"))
+        #expect(try #require(other.lastRequest(path: "/get")).headers["authorization"] == nil)
+        await server.stop()
+        await other.stop()
+    }
+
+    @Test(arguments: [
+        ("https://example.com/", true), ("https://EXAMPLE.com.:8443/x?y", true), ("http://example.com/", false),
+        ("https://www.example.com/", false), ("https://example.com.evil.test/", false),
+        ("https://ada@example.com/", false),
+        ("https://example.org/#@example.com", false), ("https://evil.test\\@example.com/", false),
+        ("http://[::1]:8080/", true), ("http://127.0.0.9/", true), ("http://localhost./", true),
+        ("http://127.0.0.1.evil.test/", false), ("http://10.0.0.1/", false), ("ftp://example.com/", false),
+    ])
+    func credentialsAreForTheExactHost(text: String, areSent: Bool) async throws {
+        let interceptor = try interceptor(
+            "machine Example.com login ada password x machine ::1 login ada password x machine 10.0.0.1 login ada password x"
+                + " machine 127.0.0.9 login ada password x machine localhost login ada password x"
+                + " machine 127.0.0.1.evil.test login ada password x")
+        guard let url = URL(string: text) else {
+            #expect(!areSent)
+            return
+        }
+        let session = Session()
+        let request = try await withCheckedThrowingContinuation { continuation in
+            interceptor.adapt(URLRequest(url: url), for: session) { continuation.resume(with: $0) }
+        }
+        #expect(request.value(forHTTPHeaderField: "Authorization") == (areSent ? basic("ada:x") : nil))
+    }
+
+    // MARK: Files
+
+    @Test(
+        arguments: [
+            ("machine h login a password b", "a", "b"),
+            ("machine\nh\nlogin\na\npassword\nb\n", "a", "b"),
+            ("machine other login x password y machine h password b login a", "a", "b"),
+            ("machine h login a password b\nmachine h login c password d", "a", "b"),
+            ("machine h login a password b account c # comment\n# machine h login c", "a", "b"),
+            ("machine h login a password #b", "a", "#b"),
+            ("machine h login \"a b\" password \"c\\\"\\\\\\n\"", "a b", "c\"\\\n"),
+            ("macdef init\ncd /\nmachine h login x\n\nmachine h login a password b", "a", "b"),
+            ("machine h login a password b\r\nmacdef m\r\nput machine\r\n\r\ndefault login x", "a", "b"),
+            ("machine h login a password b macdef unfinished\nx", "a", "b"),
+            ("default login a password b", "a", "b"),
+            ("default login a password b machine h login c password d", "c", "d"),
+            ("machine h user a passwd b", "a", "b"),
+            ("machine h login a", "a", ""),
+            ("machine h password b", nil, nil),
+            ("machine other login a password b", nil, nil),
+            ("", nil, nil),
+            ("# only a comment", nil, nil),
+        ] as [(String, String?, String?)])
+    func entriesAreRead(text: String, login: String?, password: String?) throws {
+        let entry = try NetrcFile(parsing: text).entry(for: HostName("h"))
+        #expect(entry?.login == login && entry?.password == password)
+    }
+
+    @Test(arguments: [
+        ("machine", 1), ("machine h login", 1), ("machine h\nlogin \"secret", 2), ("machine h\n\nsecret s3cret", 3),
+        ("login a password s3cret", 1), ("machine h login a password s3 cret\n", 1),
+    ])
+    func malformedLinesAreNamed(text: String, line: Int) throws {
+        let file = try file(text)
+        let error = #expect(throws: NetrcError.self) { try NetrcInterceptor(file: file) }
+        guard case .malformed(file, line, _) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(error?.localizedDescription.contains("cret") == false)
+    }
+
+    @Test(arguments: [0o640, 0o604, 0o620, 0o666]) func aFileThatOthersCanAccessIsRefused(permissions: Int) throws {
+        let file = try file("machine h login a password b", permissions: permissions)
+        #expect(throws: NetrcError.accessibleByOthers(file)) { try NetrcInterceptor(file: file) }
+    }
+
+    @Test func unusableFilesAreReported() throws {
+        let directory = directory.url
+        let pipe = directory.appending(path: "pipe")
+        #expect(mkfifo(pipe.path, 0o600) == 0)
+        let large = try file(String(repeating: "#", count: 1 << 20) + "#")
+        let binary = try file("")
+        try Data([0xFF, 0xFE]).write(to: binary)
+        for file in [directory, pipe, large, binary, directory.appending(path: "missing")] {
+            let error = #expect(throws: NetrcError.self) { try NetrcInterceptor(file: file) }
+            #expect(error?.localizedDescription.hasPrefix("\(file.path) cannot be read: ") == true)
+        }
+    }
+
+    @Test func aLinkIsFollowed() throws {
+        let file = try file("machine h login a password b")
+        let link = directory.url.appending(path: "link")
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: file)
+        _ = try NetrcInterceptor(file: link)
+    }
+}
