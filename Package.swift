@@ -162,8 +162,8 @@ let programs: [Target] = [
     .executableTarget(
         name: "AfarCLI",
         dependencies: [
-            "Afar", "AfarDiskCache", "AfarHAR", "AfarImage", "AfarNetworkActivity", "AfarResumableUploads",
-            "AfarParallelDownloads",
+            "Afar", "AfarDNSOverHTTPS", "AfarDiskCache", "AfarHAR", "AfarImage", "AfarNetworkActivity",
+            "AfarParallelDownloads", "AfarResumableUploads",
             "AfarTestServer", "AfarXML", .httpTypes, .argumentParser,
         ]),
     .program(

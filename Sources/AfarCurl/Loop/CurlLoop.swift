@@ -267,6 +267,7 @@ final class CurlLoop: TransportLoop, @unchecked Sendable {
 
     private func closeHandle(of transfer: Transfer) {
         guard let handle = transfer.attempt.handle.take(), let pool = transfer.attempt.pool else { return }
+        transfer.releaseKeptNames()
         pool.release(handle)
         pools.transferEnded(in: pool, at: now)
     }
@@ -344,7 +345,7 @@ final class CurlLoop: TransportLoop, @unchecked Sendable {
     }
 
     /// Adds a transfer to libcurl again if a step of its lookups returns the entries for libcurl's cache.
-    private func continueLookups(of transfer: Transfer, _ step: () throws(Fault) -> StringList?) {
+    private func continueLookups(of transfer: Transfer, _ step: () throws(Fault) -> [String]?) {
         let entries = transfer.recordingFault(step)
         guard transfer.state.fault == nil else { return finish(transfer, code: CURLE_COULDNT_RESOLVE_HOST) }
         guard case let entries?? = entries else { return }
@@ -452,6 +453,7 @@ final class CurlLoop: TransportLoop, @unchecked Sendable {
             return closeHandle(of: transfer)
         }
         transfer.attempt.handle = nil
+        transfer.releaseKeptNames()
         pool.abandon(handle)
     }
 

@@ -27,6 +27,8 @@ final class CurlPool {
     @exclusivity(unchecked) private var justFreed: [Int32] = []
     /// Handles that no longer have a transfer, but whose lookup or response continues.
     @exclusivity(unchecked) private var abandoned: [EasyHandle] = []
+    /// How many transfers need each name's addresses in libcurl's cache.
+    @exclusivity(unchecked) private var keptNames: [String: Int] = [:]
     @exclusivity(unchecked) private var deadline: UInt64?
     @exclusivity(unchecked) private var watchdog: StreamWatchdog?
     /// Whether libcurl was called since ``nextDone()`` last returned nil, so transfers may have ended.
@@ -114,6 +116,17 @@ final class CurlPool {
         let handle = abandoned.remove(at: index)
         release(handle)
         return handle
+    }
+
+    // MARK: Addresses in libcurl's cache
+
+    /// Whether a transfer that isn't connected yet needs the addresses of a name.
+    func isKept(_ name: String) -> Bool { keptNames[name] != nil }
+
+    func keep(_ names: [String]) { for name in names { keptNames[name, default: 0] += 1 } }
+
+    func releaseKept(_ names: [String]) {
+        for name in names { keptNames[name] = keptNames[name].flatMap { $0 > 1 ? $0 - 1 : nil } }
     }
 
     // MARK: Options that need the pool

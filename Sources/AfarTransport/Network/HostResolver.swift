@@ -53,10 +53,15 @@ public struct ResolvedAddresses: Sendable, Hashable {
     public var addresses: [SocketAddress]
     /// How long the addresses can be cached; nil if the resolver doesn't determine it.
     public var timeToLive: Duration?
+    /// A Boolean value that indicates whether the resolver found all addresses. A ``CachingResolver`` doesn't cache incomplete results. The
+    /// default is true.
+    ///
+    /// For example, a result is incomplete if only the query for IPv4 addresses was answered.
+    public var isComplete: Bool
 
     /// Creates a result.
-    public init(_ addresses: [SocketAddress], timeToLive: Duration? = nil) {
-        (self.addresses, self.timeToLive) = (addresses, timeToLive)
+    public init(_ addresses: [SocketAddress], timeToLive: Duration? = nil, isComplete: Bool = true) {
+        (self.addresses, self.timeToLive, self.isComplete) = (addresses, timeToLive, isComplete)
     }
 }
 
@@ -98,8 +103,9 @@ package final class HostLookup: Sendable {
     /// Ends the lookup without calling its completion handler.
     package func cancel() {
         let (task, completion) = state.withLock { ($0.task.take(), $0.completion.take()) }
-        task?.cancel()
         _ = completion
+        // The resolver's cancellation handlers must not run on the thread of the connections.
+        if let task { DispatchQueue.global().async { task.cancel() } }
     }
 
     private static func result(
