@@ -244,7 +244,8 @@ let tests: [Target] = [
     .tests("AfarBodyCodings", ["Afar", "AfarTestServer"]),
     .tests("AfarCSV", ["AfarCore", "AfarSerializers", "AfarTesting", .httpTypes]),
     .tests(
-        "AfarDNSOverHTTPS", ["Afar", "AfarTestServer", "AfarTesting", "AfarTransport", "TestServers", .httpTypes]),
+        "AfarDNSOverHTTPS",
+        ["Afar", "AfarTestServer", "AfarTesting", "AfarTransport", "AfarURLSession", "TestServers", .httpTypes]),
     .tests(
         "AfarEgress",
         ["Afar", "AfarTestServer", "AfarTesting", "AfarTransport", "EgressProbe", "TestServers", .httpTypes],
