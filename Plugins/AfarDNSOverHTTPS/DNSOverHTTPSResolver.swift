@@ -78,6 +78,10 @@ public final class DNSOverHTTPSResolver: HostResolver {
         configuration.validation = nil
         configuration.maximumResponseBodySize = Self.messageLimit
         configuration.timeoutIntervalForResource = timeout
+        // HTTP/2 is the minimum recommended version (RFC 8484, section 5.2). Some servers support no other.
+        if configuration.httpVersion == .automatic, transport.capabilities.features.contains(.http2) {
+            configuration.httpVersion = .http2
+        }
         // The resolver must not look up its own server. The system looks up proxies.
         configuration.resolver = bootstrap.isEmpty ? nil : try StaticResolver([host: bootstrap], fallback: .system)
         (self.server, self.method) = (server, method)

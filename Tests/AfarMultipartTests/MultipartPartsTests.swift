@@ -134,7 +134,7 @@ import Testing
         let gate = RawServer.Gate()
         let body = Self.twoParts + "--b--"
         let server = try await RawServer.start([
-            .receiveHead, .send(Self.head + "Content-Length: \(body.count + 2)\r\n\r\n" + body), .hold(gate), .send("\r\n"),
+            .receiveHead, .send(Self.head + "Content-Length: \(body.utf8.count + 2)\r\n\r\n" + body), .hold(gate), .send("\r\n"),
             .respond("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"),
         ])
         let session = Session()

@@ -281,7 +281,9 @@ import Testing
             return await group.reduce(into: []) { $0.append($1) }
         }
         #expect(statuses.count == 100 && statuses.allSatisfy { $0 == 200 })
-        #expect(Set(resolver.hosts).count == 20 && resolver.hosts.count >= server.connectionCount)
+        #expect(Set(resolver.hosts).count == 20 && resolver.hosts.count <= 100)
+        // With libcurl, connections that are opened at the same time can share addresses.
+        if transport == .http { #expect(resolver.hosts.count >= server.connectionCount) }
     }
 
     @Test func aResolverAppliesToStreamsWebSocketsAndTLS() async throws {

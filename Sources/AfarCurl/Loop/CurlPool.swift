@@ -33,6 +33,8 @@ final class CurlPool {
     @exclusivity(unchecked) private var watchdog: StreamWatchdog?
     /// Whether libcurl was called since ``nextDone()`` last returned nil, so transfers may have ended.
     @exclusivity(unchecked) private var wasCalled = false
+    /// Whether no socket was opened for an address since libcurl's transfers ran last.
+    @exclusivity(unchecked) private var hasSkippedAddress = false
     /// The transfer that ``sweep()`` starts.
     @exclusivity(unchecked) private var sweeper: UnsafeMutableRawPointer?
     @exclusivity(unchecked) private var isSweeping = false
@@ -319,12 +321,24 @@ final class CurlPool {
     /// Calls libcurl if its timer has expired. Returns whether it was called.
     func runTimers(at now: UInt64) -> Bool {
         if watchdog?.isDue(at: now) == true { readStreams(at: now) }
+        if hasSkippedAddress { return tryNextAddresses() }
         guard let deadline, deadline <= now else { return false }
         self.deadline = nil
         wasCalled = true
         var running: Int32 = 0
         // −1 is libcurl's CURL_SOCKET_TIMEOUT.
         curl_multi_socket_action(multi, -1, 0, &running)
+        return true
+    }
+
+    /// Records that no socket was opened for an address, for example because a policy refused it. Without a socket, libcurl would try the next
+    /// address only after half of the connect timeout. Therefore, ``runTimers(at:)`` runs libcurl's transfers.
+    func didSkipAddress() { hasSkippedAddress = true }
+
+    private func tryNextAddresses() -> Bool {
+        (hasSkippedAddress, wasCalled) = (false, true)
+        var running: Int32 = 0
+        afar_multi_run_all(multi, &running)
         return true
     }
 

@@ -17,7 +17,7 @@ import Foundation
 ///
 /// The resolver of an exchange is ``ExchangeOptions/resolver``. A transport calls it for each connection that it opens, unless the host is an
 /// address or a name for this machine (`localhost`, RFC 6761, section 6.3). A transport doesn't cache the result: for a cache, use a
-/// ``CachingResolver``. With a proxy, the transport looks up the proxy's name. It looks up the host's name only if the proxy requires an
+/// ``CachingResolver``. With `CurlTransport`, connections that are opened at the same time can share a result. With a proxy, the transport looks up the proxy's name. It looks up the host's name only if the proxy requires an
 /// address (`socks5`).
 ///
 /// A ``ConnectionPolicy`` decides about each address that a resolver returns. The names in URLs, `Host` fields and certificates don't change.

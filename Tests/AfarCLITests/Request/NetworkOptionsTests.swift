@@ -73,7 +73,8 @@ struct NetworkOptionsTests {
         let connected = try await Tool.run(
             ["connect", "four.test:\(port)"] + options, input: Data("GET /status/204 HTTP/1.0\r\n\r\n".utf8))
         #expect(connected.text.hasPrefix("HTTP/1.1 204"), "\(connected.errors)")
-        let other = try await Tool.run(["get", "http://a.test/", "--transport", "urlsession"] + options)
+        let other = try await Tool.run(
+            "get", "http://a.test/", "--transport", "urlsession", "--doh-url", "https://localhost/dns-query")
         #expect(other.status != 0 && other.errors.contains("resolvers"), "\(other.errors)")
         await server.stop()
     }
