@@ -10,11 +10,12 @@ final class Transfer: LoopExchange, @unchecked Sendable {
     // Sendable because only one thread uses it at a time: the caller's, then the loop's.
 
     /// How far the lookup of the host's name has progressed, if one is needed.
-    enum Lookup {
+    enum Lookup: Equatable {
         case none
         /// Too many lookups are running. The transfer isn't added to libcurl while it waits.
         case waiting
-        case running
+        /// libcurl performs the lookup.
+        case running(LookupLimiter<Transfer>.Number)
         /// The exchange's resolver performs the lookup. The transfer isn't added to libcurl while it waits.
         case resolving
     }
