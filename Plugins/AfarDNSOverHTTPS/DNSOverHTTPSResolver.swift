@@ -36,7 +36,7 @@ public final class DNSOverHTTPSResolver: HostResolver {
     private static let contentType = "application/dns-message"
     private static let messageLimit: Int64 = 65_535
     /// How long to wait for the second answer (RFC 8305, section 3).
-    private static let resolutionDelay = Duration.milliseconds(50)
+    private static let resolutionDelay = DispatchTimeInterval.milliseconds(50)
 
     private let server: URL
     /// The part of the server's URL that can appear in errors.
@@ -101,7 +101,7 @@ public final class DNSOverHTTPSResolver: HostResolver {
     /// - Throws: A ``DNSError``, a `TransportError` or an `AFError` if there is no answer. It doesn't contain the path and the query of the
     ///   server's URL.
     public func addresses(of host: String) async throws -> ResolvedAddresses {
-        let answers = await answers(for: host)
+        let answers = try await answers(for: host)
         let found = answers.compactMap { try? $0?.get() }
         let addresses = found.flatMap(\.addresses)
         // Without addresses, a missing answer could have some.
@@ -120,37 +120,42 @@ public final class DNSOverHTTPSResolver: HostResolver {
     }
 
     /// Returns the answers for IPv6 and IPv4. An answer is nil if it took too long after the other one.
-    private func answers(for host: String) async -> [Result<Answer, any Error>?] {
-        await withTaskGroup(of: Event.self) { group in
-            for type in DNSRecordType.allCases {
-                group.addTask { .answer(type, await self.answer(to: host, type)) }
+    ///
+    /// A query that takes too long continues, so its connection stays open for the next queries, and the server can cache the answer.
+    private func answers(for host: String) async throws -> [Result<Answer, any Error>?] {
+        let (events, continuation) = AsyncStream<Event>.makeStream()
+        let requests = try DNSRecordType.allCases.map { type in
+            let query = try DNSQuery(host: host, type: type)
+            return session.request(request(for: query)).response(queue: nil) { response in
+                continuation.yield(.answer(type, self.answer(to: query, in: response)))
             }
+        }
+        return try await withTaskCancellationHandler {
             var answers: [DNSRecordType: Result<Answer, any Error>] = [:]
-            events: for await event in group {
-                guard case .answer(let type, let answer) = event else { break events }
+            for await event in events {
+                guard case .answer(let type, let answer) = event else { break }
                 answers[type] = answer
-                if answers.count == DNSRecordType.allCases.count { break events }
+                guard answers.count < requests.count else { break }
                 guard case .success(let (addresses, _)) = answer, !addresses.isEmpty else { continue }
-                group.addTask {
-                    try? await Task.sleep(for: Self.resolutionDelay)
-                    return .delayHasPassed
+                DispatchQueue.global().asyncAfter(deadline: .now() + Self.resolutionDelay) {
+                    continuation.yield(.delayHasPassed)
                 }
             }
-            group.cancelAll()
+            try Task.checkCancellation()
             return [answers[.aaaa], answers[.a]]
+        } onCancel: {
+            for request in requests { request.cancel() }
         }
     }
 
-    private func answer(to host: String, _ type: DNSRecordType) async -> Result<Answer, any Error> {
+    private func answer(to query: DNSQuery, in response: AFDataResponse<Data?>) -> Result<Answer, any Error> {
         do {
-            let query = try DNSQuery(host: host, type: type)
-            let response = await session.request(request(for: query)).serializingData().response
             guard let head = response.response else { throw response.error ?? AFError.explicitlyCancelled }
             let contentType = head.value(forHTTPHeaderField: "Content-Type")
             guard head.statusCode == 200, contentType.map(Self.isMessage) == true else {
-                throw DNSError(.unexpectedResponse(status: head.statusCode, contentType: contentType), host)
+                throw DNSError(.unexpectedResponse(status: head.statusCode, contentType: contentType), query.host)
             }
-            let data = try response.result.get()
+            let data = try response.result.get() ?? Data()
             let answer = try DNSAnswer(Array(data), to: query)
             // RFC 8484, section 5.1
             let age = head.value(forHTTPHeaderField: "Age").flatMap { Int64($0) }.map { Duration.seconds(max(0, $0)) }

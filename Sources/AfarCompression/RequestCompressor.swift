@@ -96,6 +96,8 @@ public struct RequestCompressor<Coding: BodyCoding>: RequestInterceptor {
         let isRefused =
             request.response?.statusCode == 415
             && request.request?.value(forHTTPHeaderField: "Content-Encoding") == Coding.name
+            // The caller's own coding can't be removed.
+            && request.firstRequest?.value(forHTTPHeaderField: "Content-Encoding") == nil
         completion(isRefused && refused.insert(request) ? .retry : .doNotRetry)
     }
 

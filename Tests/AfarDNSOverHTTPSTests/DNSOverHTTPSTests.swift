@@ -293,4 +293,31 @@ import Testing
         #expect(try await own.addresses(of: "dns.example").addresses == [SocketAddress("192.0.2.53")].compactMap(\.self))
         #expect(try await own.addresses(of: "localhost").addresses.isEmpty == false)
     }
+
+    /// A query that takes too long isn't canceled, which would close its connection. A canceled lookup cancels both queries.
+    @Test func aSlowQueryContinues() async throws {
+        let (starts, started) = AsyncStream<Void>.makeStream()
+        let (ends, ended) = AsyncStream<Bool>.makeStream()
+        let (gate, opened) = AsyncStream<Void>.makeStream()
+        let transport = MockTransport(capabilities: Self.all) { request in
+            let isSlow = Self.message(request, 28, [UInt8](repeating: 1, count: 16), time: 1)
+            let isFast = Self.message(request, 1, [192, 0, 2, 1], time: 1)
+            guard isSlow.body.count > isFast.body.count else { return isFast }
+            started.yield()
+            for await _ in gate { break }
+            ended.yield(Task.isCancelled)
+            return isSlow
+        }
+        let resolver = try DNSOverHTTPSResolver("https://dns.example/", timeout: 1_000, transport: transport)
+        #expect(try await resolver.addresses(of: "a.example").isComplete == false)
+        opened.yield()
+        var (start, end) = (starts.makeAsyncIterator(), ends.makeAsyncIterator())
+        #expect(await start.next() != nil)
+        #expect(await end.next() == false)
+        let task = Task { try await resolver.addresses(of: "a.example") }
+        #expect(await start.next() != nil)
+        task.cancel()
+        #expect(await end.next() == true)
+        _ = await task.result
+    }
 }
