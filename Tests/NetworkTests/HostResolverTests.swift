@@ -221,10 +221,15 @@ import Testing
     @Test(arguments: TestedTransport.allCases)
     func unreachableAddressesAreSkipped(over transport: TestedTransport) async throws {
         let server = try await ServerChild.nginxOnBothFamilies()
-        // Nothing listens on the first address.
-        let session = try transport.session(resolver: RecordingResolver("127.0.0.9", "127.0.0.1"))
+        // Nothing listens on the first addresses. The connect timeout isn't divided among them.
+        let session = try transport.session(
+            resolver: RecordingResolver("127.0.0.6", "127.0.0.7", "127.0.0.8", "127.0.0.9", "127.0.0.1")
+        ) { $0.timeoutIntervalForConnect = 100 }
         let response = await session.request("http://api.example:\(server.port)/").serializingString().response
         #expect(response.value == "api.example 127.0.0.1", "\(response)")
+        let metrics = try #require(response.metrics?.transactionMetrics.last)
+        let (start, end) = (try #require(metrics.fetchStartDate), try #require(metrics.connectEndDate))
+        #expect(end.timeIntervalSince(start) < 25)
     }
 
     /// The resolver looks up the proxy, and the host only for a SOCKS proxy that requires its address.

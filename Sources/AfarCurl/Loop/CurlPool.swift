@@ -33,8 +33,8 @@ final class CurlPool {
     @exclusivity(unchecked) private var watchdog: StreamWatchdog?
     /// Whether libcurl was called since ``nextDone()`` last returned nil, so transfers may have ended.
     @exclusivity(unchecked) private var wasCalled = false
-    /// Whether no socket was opened for an address since libcurl's transfers ran last.
-    @exclusivity(unchecked) private var hasSkippedAddress = false
+    /// Whether libcurl's transfers must run, because one of them may have an address to try.
+    @exclusivity(unchecked) private var mustTryAddresses = false
     /// The transfer that ``sweep()`` starts.
     @exclusivity(unchecked) private var sweeper: UnsafeMutableRawPointer?
     @exclusivity(unchecked) private var isSweeping = false
@@ -156,6 +156,7 @@ final class CurlPool {
     }
 
     private func didClose(_ socket: Int32) {
+        if connections.isUnestablished(socket) { tryAddressesSoon() }
         socketsWithUnsolicitedData.remove(socket)
         unresponsive.remove(socket)
         interests.reset(socket)
@@ -321,7 +322,7 @@ final class CurlPool {
     /// Calls libcurl if its timer has expired. Returns whether it was called.
     func runTimers(at now: UInt64) -> Bool {
         if watchdog?.isDue(at: now) == true { readStreams(at: now) }
-        if hasSkippedAddress { return tryNextAddresses() }
+        if mustTryAddresses { return tryAddresses() }
         guard let deadline, deadline <= now else { return false }
         self.deadline = nil
         wasCalled = true
@@ -331,12 +332,13 @@ final class CurlPool {
         return true
     }
 
-    /// Records that no socket was opened for an address, for example because a policy refused it. Without a socket, libcurl would try the next
-    /// address only after half of the connect timeout. Therefore, ``runTimers(at:)`` runs libcurl's transfers.
-    func didSkipAddress() { hasSkippedAddress = true }
+    /// Makes ``runTimers(at:)`` run libcurl's transfers. Call this method if a socket wasn't opened for an address, for example because a policy
+    /// refused it, or was closed before it was connected. libcurl opens the socket for the next address only when it runs, and would otherwise
+    /// wait for half of the connect timeout.
+    func tryAddressesSoon() { mustTryAddresses = true }
 
-    private func tryNextAddresses() -> Bool {
-        (hasSkippedAddress, wasCalled) = (false, true)
+    private func tryAddresses() -> Bool {
+        (mustTryAddresses, wasCalled) = (false, true)
         var running: Int32 = 0
         afar_multi_run_all(multi, &running)
         return true

@@ -84,7 +84,7 @@ extension Transfer {
     func openSocket(to address: UnsafePointer<curl_sockaddr>) -> Int32 {
         loop.lookupEnded(self)
         guard permits(SocketAddress(copying: afar_socket_address(address), length: address.pointee.addrlen)) else {
-            attempt.pool?.didSkipAddress()
+            attempt.pool?.tryAddressesSoon()
             return -1
         }
         let socket = afar_socket_cloexec(address)
@@ -93,7 +93,7 @@ extension Transfer {
         attempt.socketError = code == 0 ? nil : code
         guard code == 0 else {
             if socket >= 0 { close(socket) }
-            attempt.pool?.didSkipAddress()
+            attempt.pool?.tryAddressesSoon()
             return -1
         }
         attempt.openedSocket = socket
