@@ -261,7 +261,9 @@ import Testing
         }
         let raw = try await RawServer.start([.send("HTTP/1.1 hello"), .close])
         let hosts = ["silent", "status", "loop", "other", "insecure", "malformed"].map { "\($0).example" }
-        let places = hosts.map { ($0, "localhost:\(server.port)") } + ["localhost:1", "localhost:\(raw.port)", "dns.invalid"]
+        let places =
+            hosts.map { ($0, "localhost:\(server.port)") }
+            + ["localhost:1", "localhost:\(raw.port)", "dns.invalid"]
             .map { ("a.example", $0) }
         var errors = 0
         for (host, place) in places {
@@ -290,7 +292,8 @@ import Testing
             "https://dns.example/", bootstrap: ["192.0.2.53"], transport: transport)
         _ = try await resolver.addresses(of: "a.example")
         let own = try #require(transport.requests.first?.exchange.options.resolver)
-        #expect(try await own.addresses(of: "dns.example").addresses == [SocketAddress("192.0.2.53")].compactMap(\.self))
+        #expect(
+            try await own.addresses(of: "dns.example").addresses == [SocketAddress("192.0.2.53")].compactMap(\.self))
         #expect(try await own.addresses(of: "localhost").addresses.isEmpty == false)
     }
 

@@ -111,7 +111,9 @@ import Testing
 
     private func bodies(_ request: DataStreamRequest) async throws -> [String] {
         var bodies: [String] = []
-        for try await part in request.parts() { bodies.append(String(decoding: try await part.data(upTo: 10), as: UTF8.self)) }
+        for try await part in request.parts() {
+            bodies.append(String(decoding: try await part.data(upTo: 10), as: UTF8.self))
+        }
         return bodies
     }
 
@@ -134,7 +136,8 @@ import Testing
         let gate = RawServer.Gate()
         let body = Self.twoParts + "--b--"
         let server = try await RawServer.start([
-            .receiveHead, .send(Self.head + "Content-Length: \(body.utf8.count + 2)\r\n\r\n" + body), .hold(gate), .send("\r\n"),
+            .receiveHead, .send(Self.head + "Content-Length: \(body.utf8.count + 2)\r\n\r\n" + body), .hold(gate),
+            .send("\r\n"),
             .respond("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"),
         ])
         let session = Session()

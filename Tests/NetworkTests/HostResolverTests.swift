@@ -417,7 +417,8 @@ import Testing
         request.cancel()
         var cancellations = resolver.cancellations.makeAsyncIterator()
         await cancellations.next()
-        let response = await session.request("http://api.example:\(server.url.port ?? 0)/get").serializingString().response
+        let response = await session.request("http://api.example:\(server.url.port ?? 0)/get").serializingString()
+            .response
         #expect(response.response?.statusCode == 200, "\(response)")
         // The handler is still waiting for this signal.
         #expect(resolver.semaphore.signal() != 0)

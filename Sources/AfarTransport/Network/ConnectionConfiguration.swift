@@ -43,7 +43,7 @@ public struct ConnectionConfiguration: Sendable {
     /// 0.01 to 2 are replaced by the nearest limit (section 8). The default is 0.25.
     ///
     /// `CurlTransport` waits this long before it tries the addresses of the other family, and tries the addresses of each family one after
-    /// the other.
+    /// the other. An address that doesn't respond can take half of the remaining connect timeout.
     public var happyEyeballsDelay: TimeInterval = 0.25
     /// A file of PEM certificates to trust instead of the system's. The default is nil, which means the system's certificates.
     public var certificateBundle: URL?

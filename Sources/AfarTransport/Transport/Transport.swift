@@ -147,7 +147,8 @@ public struct TransportCapabilities: Sendable, Hashable {
         /// A sentence for error messages that names an alternative to a missing feature.
         fileprivate var advice: String {
             if contains(.protocolClasses) {
-                return ". Use MockTransport to answer requests without a server, or URLSessionTransport for such classes"
+                return
+                    ". Use MockTransport to answer requests without a server, or URLSessionTransport for such classes"
             }
             return contains(.suspension) ? ", which a bandwidth limiter requires" : ""
         }

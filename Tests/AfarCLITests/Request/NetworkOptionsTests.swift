@@ -63,8 +63,10 @@ struct NetworkOptionsTests {
         let options = ["--doh-url", "https://localhost:\(dns.port)/dns-query", "--cacert", certificates.authority.path]
         for transport in ["afar", "curl"] {
             let outcome = try await Tool.run(
-                ["get", "http://first.test:\(port)/status/200", "--transport", transport, "--connect-to",
-                    "elsewhere:1:127.0.0.1:1"] + options)
+                [
+                    "get", "http://first.test:\(port)/status/200", "--transport", transport, "--connect-to",
+                    "elsewhere:1:127.0.0.1:1",
+                ] + options)
             #expect(outcome.status == 0, "\(outcome.errors)")
         }
         let missing = try await Tool.run(["get", "http://missing.test/"] + options)
