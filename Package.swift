@@ -162,8 +162,8 @@ let programs: [Target] = [
     .executableTarget(
         name: "AfarCLI",
         dependencies: [
-            "Afar", "AfarDiskCache", "AfarHAR", "AfarImage", "AfarNetworkActivity", "AfarResumableUploads",
-            "AfarParallelDownloads",
+            "Afar", "AfarDNSOverHTTPS", "AfarDiskCache", "AfarHAR", "AfarImage", "AfarNetworkActivity",
+            "AfarParallelDownloads", "AfarResumableUploads",
             "AfarTestServer", "AfarXML", .httpTypes, .argumentParser,
         ]),
     .program(
@@ -244,7 +244,8 @@ let tests: [Target] = [
     .tests("AfarBodyCodings", ["Afar", "AfarTestServer"]),
     .tests("AfarCSV", ["AfarCore", "AfarSerializers", "AfarTesting", .httpTypes]),
     .tests(
-        "AfarDNSOverHTTPS", ["Afar", "AfarTestServer", "AfarTesting", "AfarTransport", "TestServers", .httpTypes]),
+        "AfarDNSOverHTTPS",
+        ["Afar", "AfarTestServer", "AfarTesting", "AfarTransport", "AfarURLSession", "TestServers", .httpTypes]),
     .tests(
         "AfarEgress",
         ["Afar", "AfarTestServer", "AfarTesting", "AfarTransport", "EgressProbe", "TestServers", .httpTypes],

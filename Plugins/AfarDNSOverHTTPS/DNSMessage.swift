@@ -43,7 +43,10 @@ public struct DNSQuery: Sendable, Hashable {
 public struct DNSAnswer: Sendable, Hashable {
     /// The addresses in the message's order, at most 100. The list is empty if the host doesn't exist or has no address of this type.
     public let addresses: [SocketAddress]
-    /// The shortest time to live of all records on the way to the addresses; nil without addresses.
+    /// How long the answer can be cached: the shortest time to live of all records on the way to the addresses.
+    ///
+    /// Without addresses, it is the time in the zone's SOA record (RFC 2308, section 5), or nil if the message has no such record. Such an
+    /// answer must not be cached.
     public let timeToLive: Duration?
 
     private static let responseLimit = 65_535
@@ -72,9 +75,9 @@ public struct DNSAnswer: Sendable, Hashable {
         var reader = Reader(message)
         _ = try reader.number(2)
         let flags = try reader.number(2)
-        let counts = (question: try reader.number(2), answer: try reader.number(2))
-        // The other sections aren't needed.
-        _ = try reader.bytes(4)
+        let counts = (question: try reader.number(2), answer: try reader.number(2), authority: try reader.number(2))
+        // The additional section isn't needed.
+        _ = try reader.number(2)
         guard flags & 0xF800 == 0x8000 else { throw .malformed("it is not a response to a standard query") }
         guard flags & 0x0200 == 0 else { throw .truncated }
         let code = flags & 0xF
@@ -83,8 +86,34 @@ public struct DNSAnswer: Sendable, Hashable {
         guard counts.question == 1, try reader.name() == query.name, try reader.number(2) == query.type.rawValue,
             try reader.number(2) == 1
         else { throw .malformed("it answers another question") }
-        guard code == 0 else { return ([], nil) }
-        return try addresses(of: query, try records(counts.answer, query.type, &reader))
+        let records = try records(counts.answer, query.type, &reader)
+        let found = code == 0 ? try addresses(of: query, records) : (addresses: [], time: nil)
+        guard found.addresses.isEmpty else { return (found.addresses, found.time.map { .seconds($0) }) }
+        return ([], negativeTime(counts.authority, found.time, &reader).map { .seconds($0) })
+    }
+
+    /// Returns how long an answer without addresses can be cached, in seconds (RFC 2308, section 5).
+    ///
+    /// - Parameter aliasTime: The shortest time to live of the aliases; nil without aliases.
+    private static func negativeTime(_ count: Int, _ aliasTime: Int?, _ reader: inout Reader) -> Int? {
+        do throws(DNSError.Reason) {
+            for _ in 0..<count {
+                _ = try reader.name()
+                let (kind, isInternet) = (try reader.number(2), try reader.number(2) == 1)
+                let (seconds, length) = (try reader.time(), try reader.number(2))
+                guard kind == 6, isInternet else {
+                    _ = try reader.bytes(length)
+                    continue
+                }
+                // The names of the server and of the mailbox, and four other numbers, precede the time.
+                (_, _) = (try reader.name(), try reader.name())
+                _ = try reader.bytes(16)
+                return min(seconds, try reader.time(), aliasTime ?? .max)
+            }
+        } catch {
+            // The answer itself is valid.
+        }
+        return nil
     }
 
     private struct Records {
@@ -99,9 +128,7 @@ public struct DNSAnswer: Sendable, Hashable {
         for _ in 0..<count {
             let owner = try reader.name()
             let (kind, isInternet) = (try reader.number(2), try reader.number(2) == 1)
-            // A time with the highest bit is invalid and means 0 (RFC 2181, section 8).
-            let time = try reader.number(4)
-            let (seconds, length) = (time < 0x8000_0000 ? time : 0, try reader.number(2))
+            let (seconds, length) = (try reader.time(), try reader.number(2))
             let end = reader.position + length
             switch kind {
             case Int(type.rawValue) where isInternet:
@@ -120,17 +147,17 @@ public struct DNSAnswer: Sendable, Hashable {
         return records
     }
 
-    /// Follows the aliases from the query's name to the addresses (RFC 1034, section 3.6.2).
+    /// Follows the aliases from the query's name to the addresses (RFC 1034, section 3.6.2). The time is the shortest one of the records.
     private static func addresses(
         of query: DNSQuery, _ records: Records
-    ) throws(DNSError.Reason) -> ([SocketAddress], Duration?) {
+    ) throws(DNSError.Reason) -> (addresses: [SocketAddress], time: Int?) {
         var (name, shortest) = (query.name, Int.max)
         for _ in 0...aliasLimit {
             if let found = records.addresses[name]?.prefix(addressLimit) {
                 let time = found.reduce(shortest) { min($0, $1.time) }
-                return (found.map(\.address), .seconds(time))
+                return (found.map(\.address), time)
             }
-            guard let alias = records.aliases[name] else { return ([], nil) }
+            guard let alias = records.aliases[name] else { return ([], shortest == .max ? nil : shortest) }
             (name, shortest) = (alias.target, min(shortest, alias.time))
         }
         throw .malformed("it has a loop of aliases, or more than \(aliasLimit) of them")
@@ -155,6 +182,12 @@ private struct Reader {
 
     mutating func number(_ byteCount: Int) throws(DNSError.Reason) -> Int {
         try bytes(byteCount).reduce(0) { $0 << 8 | Int($1) }
+    }
+
+    /// Reads a time in seconds. A time with the highest bit is invalid and means 0 (RFC 2181, section 8).
+    mutating func time() throws(DNSError.Reason) -> Int {
+        let time = try number(4)
+        return time < 0x8000_0000 ? time : 0
     }
 
     /// Reads a name, and returns it in lowercase and without references (RFC 1035, section 4.1.4).

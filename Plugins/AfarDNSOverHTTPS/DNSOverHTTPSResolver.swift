@@ -17,9 +17,13 @@ public import Foundation
 /// ```
 ///
 /// The queries for IPv4 and IPv6 addresses are sent concurrently, over a session of the resolver's own. The session stores no cookies and no
-/// responses, and identifies the client only by its address.
+/// responses, and identifies the client only by its address. When one query has found addresses, the other one has 50 milliseconds left (RFC
+/// 8305, section 3). After that, the result is incomplete.
 ///
-/// The resolver doesn't cache. Use it with a `CachingResolver`, which respects the time to live of the records.
+/// The resolver doesn't cache. Use it with a `CachingResolver`, which respects the time to live of the records, and doesn't cache incomplete
+/// results. Answers without addresses are cached for the time in the zone's SOA record (RFC 2308).
+///
+/// The server's path and query can be secret, for example because they contain a token. Errors contain only its scheme and host.
 public final class DNSOverHTTPSResolver: HostResolver {
     /// How queries are sent.
     public enum Method: String, Sendable, Hashable, CaseIterable {
@@ -31,8 +35,12 @@ public final class DNSOverHTTPSResolver: HostResolver {
 
     private static let contentType = "application/dns-message"
     private static let messageLimit: Int64 = 65_535
+    /// How long to wait for the second answer (RFC 8305, section 3).
+    private static let resolutionDelay = DispatchTimeInterval.milliseconds(50)
 
     private let server: URL
+    /// The part of the server's URL that can appear in errors.
+    private let origin: String
     private let method: Method
     private let session: Session
 
@@ -70,9 +78,15 @@ public final class DNSOverHTTPSResolver: HostResolver {
         configuration.validation = nil
         configuration.maximumResponseBodySize = Self.messageLimit
         configuration.timeoutIntervalForResource = timeout
+        // HTTP/2 is the minimum recommended version (RFC 8484, section 5.2). Some servers support no other.
+        if configuration.httpVersion == .automatic, transport.capabilities.features.contains(.http2) {
+            configuration.httpVersion = .http2
+        }
         // The resolver must not look up its own server. The system looks up proxies.
         configuration.resolver = bootstrap.isEmpty ? nil : try StaticResolver([host: bootstrap], fallback: .system)
         (self.server, self.method) = (server, method)
+        let name = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
+        origin = "https://\(name)" + (server.port.map { ":\($0)" } ?? "")
         session = Session(
             configuration: configuration, serverTrustManager: serverTrustManager, transport: transport)
     }
@@ -82,37 +96,90 @@ public final class DNSOverHTTPSResolver: HostResolver {
 
     /// Looks up the IPv6 and IPv4 addresses of a host. The time to live is the shortest one of all records.
     ///
-    /// - Throws: A ``DNSError`` or an `AFError` if there is no answer. If only one of the two queries fails, the addresses of the other one
-    ///   are returned.
+    /// If only one of the two queries finds addresses within the time for it, the result is incomplete, and its time to live is zero.
+    ///
+    /// - Throws: A ``DNSError``, a `TransportError` or an `AFError` if there is no answer. It doesn't contain the path and the query of the
+    ///   server's URL.
     public func addresses(of host: String) async throws -> ResolvedAddresses {
-        async let second = answer(to: host, .a)
-        let answers = [await answer(to: host, .aaaa), await second]
-        let found = answers.compactMap { try? $0.get() }.filter { !$0.addresses.isEmpty }
-        guard found.isEmpty else {
-            return ResolvedAddresses(found.flatMap(\.addresses), timeToLive: found.compactMap(\.timeToLive).min())
+        let answers = try await answers(for: host)
+        let found = answers.compactMap { try? $0?.get() }
+        let addresses = found.flatMap(\.addresses)
+        // Without addresses, a missing answer could have some.
+        if addresses.isEmpty { for answer in answers { _ = try answer?.get() } }
+        guard found.count == DNSRecordType.allCases.count else {
+            return ResolvedAddresses(addresses, timeToLive: .zero, isComplete: false)
         }
-        for answer in answers { _ = try answer.get() }
-        return ResolvedAddresses([])
+        return ResolvedAddresses(addresses, timeToLive: found.map { $0.timeToLive ?? .zero }.min())
     }
 
     private typealias Answer = (addresses: [SocketAddress], timeToLive: Duration?)
 
-    private func answer(to host: String, _ type: DNSRecordType) async -> Result<Answer, any Error> {
-        do {
+    private enum Event: Sendable {
+        case answer(DNSRecordType, Result<Answer, any Error>)
+        case delayHasPassed
+    }
+
+    /// Returns the answers for IPv6 and IPv4. An answer is nil if it took too long after the other one.
+    ///
+    /// A query that takes too long continues, so its connection stays open for the next queries, and the server can cache the answer.
+    private func answers(for host: String) async throws -> [Result<Answer, any Error>?] {
+        let (events, continuation) = AsyncStream<Event>.makeStream()
+        let requests = try DNSRecordType.allCases.map { type in
             let query = try DNSQuery(host: host, type: type)
-            let response = await session.request(request(for: query)).serializingData().response
+            return session.request(request(for: query)).response(queue: nil) { response in
+                continuation.yield(.answer(type, self.answer(to: query, in: response)))
+            }
+        }
+        return try await withTaskCancellationHandler {
+            var answers: [DNSRecordType: Result<Answer, any Error>] = [:]
+            for await event in events {
+                guard case .answer(let type, let answer) = event else { break }
+                answers[type] = answer
+                guard answers.count < requests.count else { break }
+                guard case .success(let (addresses, _)) = answer, !addresses.isEmpty else { continue }
+                DispatchQueue.global().asyncAfter(deadline: .now() + Self.resolutionDelay) {
+                    continuation.yield(.delayHasPassed)
+                }
+            }
+            try Task.checkCancellation()
+            return [answers[.aaaa], answers[.a]]
+        } onCancel: {
+            for request in requests { request.cancel() }
+        }
+    }
+
+    private func answer(to query: DNSQuery, in response: AFDataResponse<Data?>) -> Result<Answer, any Error> {
+        do {
             guard let head = response.response else { throw response.error ?? AFError.explicitlyCancelled }
             let contentType = head.value(forHTTPHeaderField: "Content-Type")
             guard head.statusCode == 200, contentType.map(Self.isMessage) == true else {
-                throw DNSError(.unexpectedResponse(status: head.statusCode, contentType: contentType), host)
+                throw DNSError(.unexpectedResponse(status: head.statusCode, contentType: contentType), query.host)
             }
-            let data = try response.result.get()
+            let data = try response.result.get() ?? Data()
             let answer = try DNSAnswer(Array(data), to: query)
             // RFC 8484, section 5.1
             let age = head.value(forHTTPHeaderField: "Age").flatMap { Int64($0) }.map { Duration.seconds(max(0, $0)) }
             return .success((answer.addresses, answer.timeToLive.map { max(.zero, $0 - (age ?? .zero)) }))
         } catch {
-            return .failure(error)
+            return .failure(withoutURL(error))
+        }
+    }
+
+    /// Returns an error without the path and the query of the server's URL.
+    private func withoutURL(_ error: any Error) -> any Error {
+        switch error {
+        case let error as AFError: return error.transportError.map(withoutURL) ?? error
+        case let error as TransportError:
+            // The messages about redirects contain their targets, which can repeat parts of the URL.
+            let isRedirect = [.invalidRedirect, .insecureRedirect, .tooManyRedirects].contains(error.code)
+            return TransportError(
+                error.code, phase: error.phase, url: origin, peer: error.peer,
+                message: isRedirect ? "a redirect of the DNS server cannot be followed" : error.message,
+                transportCode: error.transportCode, systemError: error.systemError,
+                underlying: error.underlying.map(withoutURL))
+        // Foundation's errors contain the URL.
+        case let error as URLError: return URLError(error.code)
+        default: return error
         }
     }
 

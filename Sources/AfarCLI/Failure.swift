@@ -137,6 +137,9 @@ extension Failure {
             self.init(.usage, "\(error.message.capitalizedFirst). Try another --transport.")
         case .invalidCredential:
             self.init(.usage, "The user name or password for \(host) cannot be sent: \(error.message).")
+        case .cannotFindHost where error.underlying != nil:
+            let cause = error.underlying.map { TerminalText.line($0.localizedDescription) } ?? ""
+            self.init(.connection, Self.sentence("The host \(host) was not found: \(error.message): \(cause)"))
         case .cannotFindHost:
             self.init(
                 .connection, "The host \(host) was not found: \(error.message). Check its spelling and your network.")

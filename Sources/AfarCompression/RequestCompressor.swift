@@ -1,5 +1,6 @@
 public import AfarCore
 public import Foundation
+import Synchronization
 
 #if canImport(FoundationNetworking)
     public import FoundationNetworking
@@ -17,9 +18,9 @@ public typealias GzipRequestCompressor = RequestCompressor<GzipCoding>
 /// change requests without a body, streamed bodies, or the data or file of an upload.
 ///
 /// Clients can't detect which codings a server decodes, so make sure that your server supports this coding. A server without
-/// this support responds with 415 at best. If the request is validated, it's then sent again without compression, once. Compressing small bodies or images saves little, so exclude them with
-/// `shouldCompressBodyData`. Compression runs in the task that prepares the request, or on the session's `requestQueue`, and
-/// takes about a second for 50 MB.
+/// this support responds with 415 at best. If the request is validated, it's then sent again without compression, once.
+/// Compressing small bodies or images saves little, so exclude them with `shouldCompressBodyData`. Compression runs in the task
+/// that prepares the request, or on the session's `requestQueue`, and takes about a second for 50 MB.
 public struct RequestCompressor<Coding: BodyCoding>: RequestInterceptor {
     /// The treatment of a request that already has a `Content-Encoding`.
     public enum DuplicateHeaderBehavior: Sendable {
@@ -95,7 +96,9 @@ public struct RequestCompressor<Coding: BodyCoding>: RequestInterceptor {
         let isRefused =
             request.response?.statusCode == 415
             && request.request?.value(forHTTPHeaderField: "Content-Encoding") == Coding.name
-        completion(isRefused && refused.insert(request.id) ? .retry : .doNotRetry)
+            // The caller's own coding can't be removed.
+            && request.firstRequest?.value(forHTTPHeaderField: "Content-Encoding") == nil
+        completion(isRefused && refused.insert(request) ? .retry : .doNotRetry)
     }
 
     private func compressing(_ urlRequest: URLRequest) throws -> URLRequest {
@@ -115,24 +118,38 @@ public struct RequestCompressor<Coding: BodyCoding>: RequestInterceptor {
     }
 }
 
-/// The identifiers of the last requests that a server has refused.
-private final class RefusedRequests: @unchecked Sendable {
-    // Sendable because the identifiers are only accessed while the lock is held.
-    private static let limit = 1_000
+/// The requests whose compressed bodies a server has refused, until they are released.
+private final class RefusedRequests: Sendable {
+    private struct Refusal {
+        weak var request: Request?
+    }
 
-    private let lock = NSLock()
-    private var identifiers: [UUID] = []
+    private struct State {
+        var refusals: [UUID: Refusal] = [:]
+        /// The number of refusals at which those of released requests are removed.
+        var limit = smallestLimit
+    }
 
-    func contains(_ identifier: UUID) -> Bool { lock.withLock { identifiers.contains(identifier) } }
+    private static let smallestLimit = 64
+
+    private let state = Mutex(State())
+
+    func contains(_ identifier: UUID) -> Bool { state.withLock { $0.refusals[identifier] != nil } }
 
     /// Returns false if the request has already been refused.
-    func insert(_ identifier: UUID) -> Bool {
-        lock.withLock {
-            guard !identifiers.contains(identifier) else { return false }
-            if identifiers.count >= Self.limit { identifiers.removeFirst() }
-            identifiers.append(identifier)
-            return true
+    func insert(_ request: Request) -> Bool {
+        // The requests are released outside the lock, because that can run other code.
+        let (isNew, _) = state.withLock { state -> (Bool, [Request]) in
+            guard state.refusals[request.id] == nil else { return (false, []) }
+            state.refusals[request.id] = Refusal(request: request)
+            guard state.refusals.count >= state.limit else { return (true, []) }
+            let remaining = state.refusals.values.compactMap(\.request)
+            state.refusals = [:]
+            for request in remaining { state.refusals[request.id] = Refusal(request: request) }
+            state.limit = max(Self.smallestLimit, 2 * remaining.count)
+            return (true, remaining)
         }
+        return isNew
     }
 }
 

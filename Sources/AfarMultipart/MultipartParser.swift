@@ -85,6 +85,8 @@ public struct MultipartParser: Sendable {
     private let delimiter: Data
     private let limits: MultipartLimits
     private var state = State.preamble
+    /// The error in the bytes so far, if any. ``parse(_:)`` returns the events before the error, and throws it if it is called again.
+    public private(set) var failure: MultipartError?
     private var partCount = 0
     private var partSize: Int64 = 0
     // The line end before the first delimiter can be missing.
@@ -106,14 +108,26 @@ public struct MultipartParser: Sendable {
         self.limits = limits
     }
 
+    /// A Boolean value that indicates whether the last delimiter has been parsed. The bytes that follow it are ignored (RFC 2046, section
+    /// 5.1.1), so there are no further events.
+    public var isComplete: Bool { state == .epilogue }
+
     /// Parses the next bytes of the body.
+    ///
+    /// If an error follows the events in the bytes, this method returns the events, and ``failure`` is the error.
     ///
     /// - Throws: ``MultipartError``. After an error, the parser can't be used.
     public mutating func parse(_ data: Data) throws(MultipartError) -> [Event] {
+        if let failure { throw failure }
         guard state != .epilogue else { return [] }
         buffer += data
         var events: [Event] = []
-        while try step(&events) {}
+        do throws(MultipartError) {
+            while try step(&events) {}
+        } catch {
+            (failure, buffer) = (error, Data())
+            guard !events.isEmpty else { throw error }
+        }
         // Slices would retain all bytes.
         if buffer.startIndex > 0 { buffer = Data(buffer) }
         return events
@@ -121,8 +135,9 @@ public struct MultipartParser: Sendable {
 
     /// Ends the body.
     ///
-    /// - Throws: ``MultipartError`` with ``MultipartError/Kind/incomplete`` if the last delimiter is missing.
+    /// - Throws: ``MultipartError`` with ``MultipartError/Kind/incomplete`` if the last delimiter is missing, or the ``failure``.
     public func finish() throws(MultipartError) {
+        if let failure { throw failure }
         guard state == .epilogue else { throw MultipartError(kind: .incomplete, part: partCount) }
     }
 

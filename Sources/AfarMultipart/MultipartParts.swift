@@ -10,10 +10,13 @@ public import Foundation
 /// ```
 ///
 /// Chunks are read only when they are needed, so a slow reader slows down the sender. The body of a part can be read once, and only before the
-/// next part is requested, which skips the rest of it.
+/// next part is requested, which skips the rest of it. If the body is malformed, the sequence throws an error after the parts before the error.
+///
+/// The sequence ends at the last delimiter. It doesn't wait for the bytes that follow, and releases the iterator of the chunks.
 public struct MultipartParts<Base: AsyncSequence>: AsyncSequence where Base.Element == Data {
     private let base: Base
     private let makeParser: () throws -> MultipartParser
+    private let onLastDelimiter: () -> Void
 
     /// Creates the sequence of the parts of a body.
     ///
@@ -25,7 +28,23 @@ public struct MultipartParts<Base: AsyncSequence>: AsyncSequence where Base.Elem
     public init(
         _ base: Base, contentType: @autoclosure @escaping () -> String, limits: MultipartLimits = MultipartLimits()
     ) {
-        self.base = base
+        (self.base, onLastDelimiter) = (base, {})
+        makeParser = { try MultipartParser(contentType: contentType(), limits: limits) }
+    }
+
+    /// Creates the sequence of the parts of a body, and observes its end.
+    ///
+    /// - Parameters:
+    ///   - base: The chunks of the body.
+    ///   - contentType: Returns the value of the header field `Content-Type`. It is called after the first chunk has arrived.
+    ///   - limits: The limits on the body.
+    ///   - onLastDelimiter: Called by the task that reads, when it has read the last delimiter, and before it releases the iterator of the
+    ///     chunks. The rest of the chunks isn't read.
+    public init(
+        _ base: Base, contentType: @escaping () -> String, limits: MultipartLimits = MultipartLimits(),
+        onLastDelimiter: @escaping () -> Void
+    ) {
+        (self.base, self.onLastDelimiter) = (base, onLastDelimiter)
         makeParser = { try MultipartParser(contentType: contentType(), limits: limits) }
     }
 
@@ -79,7 +98,9 @@ public struct MultipartParts<Base: AsyncSequence>: AsyncSequence where Base.Elem
     }
 
     /// Creates an iterator.
-    public func makeAsyncIterator() -> Iterator { Iterator(reader: Reader(base.makeAsyncIterator(), makeParser)) }
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(reader: Reader(base.makeAsyncIterator(), makeParser, onLastDelimiter))
+    }
 
     /// Reads the parts of a body.
     public struct Iterator: AsyncIteratorProtocol {
@@ -96,15 +117,21 @@ public struct MultipartParts<Base: AsyncSequence>: AsyncSequence where Base.Elem
 
     /// The state that the iterators of the parts and of their bodies share.
     fileprivate final class Reader {
-        private var base: Base.AsyncIterator
+        /// Nil after the last delimiter, the end of the chunks, or an error.
+        private var base: Base.AsyncIterator?
         private let makeParser: () throws -> MultipartParser
+        private let onLastDelimiter: () -> Void
         private var parser: MultipartParser?
         private var events: ArraySlice<MultipartParser.Event> = []
-        private var hasEnded = false
+        /// An error to throw after the events.
+        private var failure: MultipartError?
         private var partNumber = 0
 
-        init(_ base: Base.AsyncIterator, _ makeParser: @escaping () throws -> MultipartParser) {
-            (self.base, self.makeParser) = (base, makeParser)
+        init(
+            _ base: Base.AsyncIterator, _ makeParser: @escaping () throws -> MultipartParser,
+            _ onLastDelimiter: @escaping () -> Void
+        ) {
+            (self.base, self.makeParser, self.onLastDelimiter) = (base, makeParser, onLastDelimiter)
         }
 
         func nextPart(isolation actor: isolated (any Actor)?) async throws -> Part? {
@@ -136,24 +163,19 @@ public struct MultipartParts<Base: AsyncSequence>: AsyncSequence where Base.Elem
 
         /// Parses the next chunk. Returns false at the end of the body.
         private func readEvents(isolation actor: isolated (any Actor)?) async throws -> Bool {
-            guard !hasEnded else { return false }
-            var iterator = base
-            let chunk: Data?
-            do { chunk = try await iterator.next(isolation: actor) } catch {
-                hasEnded = true
-                throw error
+            if let failure = failure.take() { throw failure }
+            guard var iterator = base.take() else { return false }
+            let chunk = try await iterator.next(isolation: actor)
+            var parser = try parser ?? makeParser()
+            guard let chunk else {
+                try parser.finish()
+                return false
             }
-            base = iterator
-            do {
-                var parser = try parser ?? makeParser()
-                if let chunk { events = try parser.parse(chunk)[...] } else { try parser.finish() }
-                self.parser = parser
-            } catch {
-                hasEnded = true
-                throw error
-            }
-            hasEnded = chunk == nil
-            return !hasEnded
+            events = try parser.parse(chunk)[...]
+            failure = parser.failure
+            if parser.isComplete { onLastDelimiter() } else if failure == nil { base = iterator }
+            self.parser = parser
+            return true
         }
     }
 }

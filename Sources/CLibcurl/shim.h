@@ -127,6 +127,14 @@ static inline CURLSHcode afar_share(CURLSH *share, curl_lock_data what) {
     return curl_share_setopt(share, CURLSHOPT_SHARE, what);
 }
 
+// Runs all transfers of a multi handle. The function is deprecated for the general case, because it takes time for each transfer.
+static inline CURLMcode afar_multi_run_all(CURLM *multi, int *running) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+    return curl_multi_socket_all(multi, running);
+#pragma GCC diagnostic pop
+}
+
 // Returns a finished transfer, or NULL if no message is left.
 static inline CURL *afar_multi_next_done(CURLM *multi, CURLcode *result) {
     int remaining;

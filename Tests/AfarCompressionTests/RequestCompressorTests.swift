@@ -43,6 +43,16 @@ import Testing
         #expect(transport.requests.map { $0["Content-Encoding"] } == ["gzip", nil, "gzip", nil])
     }
 
+    /// A body that the caller has compressed would be sent again unchanged.
+    @Test func theCallersOwnCodingIsNotSentAgain() async throws {
+        let transport = MockTransport { _ in .status(415) }
+        let session = Session(interceptor: .gzipCompressor(duplicateHeaderBehavior: .skip), transport: transport)
+        let response = await session.request(try request(["Content-Encoding": "gzip"])).validate().serializingData()
+            .response
+        #expect(response.error?.responseCode == 415)
+        #expect(transport.requests.count == 1)
+    }
+
     @Test func anotherRefusalIsFinal() async throws {
         let transport = MockTransport { _ in .status(415) }
         let session = Session(interceptor: .gzipCompressor, transport: transport)

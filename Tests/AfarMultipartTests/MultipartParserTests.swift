@@ -137,4 +137,17 @@ import Testing
         }
         #expect(header.contentRange == range)
     }
+
+    /// The parts of a chunk are delivered even if the chunk contains an error.
+    @Test func theEventsBeforeAnErrorAreReturned() throws {
+        var parser = try MultipartParser(contentType: "multipart/mixed; boundary=b")
+        let events = try parser.parse(Data("--b\r\n\r\none\r\n--b\r\n\r\ntwo\r\n--bx\r\n\r\nthree".utf8))
+        #expect(events.count == 6 && events.last == .end)
+        let error = MultipartError(kind: .invalidHeader, part: 3)
+        #expect(parser.failure == error && !parser.isComplete)
+        #expect(throws: error) { _ = try parser.parse(Data("x".utf8)) }
+        #expect(throws: error) { try parser.finish() }
+        var first = try MultipartParser(contentType: "multipart/mixed; boundary=b")
+        #expect(throws: MultipartError(kind: .invalidHeader, part: 1)) { _ = try first.parse(Data("--bx\r\n".utf8)) }
+    }
 }

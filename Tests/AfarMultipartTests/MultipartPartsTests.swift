@@ -105,4 +105,70 @@ import Testing
         #expect(error?.responseCode == 500)
         await server.stop()
     }
+
+    private static let head = "HTTP/1.1 200 OK\r\nContent-Type: multipart/mixed; boundary=b\r\n"
+    private static let twoParts = "--b\r\n\r\none\r\n--b\r\n\r\ntwo\r\n"
+
+    private func bodies(_ request: DataStreamRequest) async throws -> [String] {
+        var bodies: [String] = []
+        for try await part in request.parts() {
+            bodies.append(String(decoding: try await part.data(upTo: 10), as: UTF8.self))
+        }
+        return bodies
+    }
+
+    /// The loop ends at the last delimiter, and the request is canceled if the response doesn't end.
+    @Test(arguments: [false, true])
+    func anEndlessEpilogueIsNotAwaited(isSilent: Bool) async throws {
+        let rest: RawServer.Step = isSilent ? .waitForever : .loop([.send(String(repeating: "x", count: 1_000))])
+        let server = try await RawServer.start([
+            .receiveHead, .send(Self.head + "\r\n" + Self.twoParts + "--b--"), rest,
+        ])
+        let session = Session()
+        let request = session.streamRequest(server.url)
+        #expect(try await bodies(request) == ["one", "two"])
+        try await server.peerClosed(0)
+        await server.stop()
+    }
+
+    /// The rest of a response that ends soon is read, so the connection can be used again.
+    @Test func theRestOfAResponseIsRead() async throws {
+        let gate = RawServer.Gate()
+        let body = Self.twoParts + "--b--"
+        let server = try await RawServer.start([
+            .receiveHead, .send(Self.head + "Content-Length: \(body.utf8.count + 2)\r\n\r\n" + body), .hold(gate),
+            .send("\r\n"),
+            .respond("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"),
+        ])
+        let session = Session()
+        let request = session.streamRequest(server.url)
+        let (completions, continuation) = AsyncStream<AFError?>.makeStream()
+        request.responseStream { stream in
+            if case .complete(let completion) = stream.event { continuation.yield(completion.error) }
+        }
+        #expect(try await bodies(request) == ["one", "two"])
+        gate.open()
+        var iterator = completions.makeAsyncIterator()
+        #expect(try await #require(iterator.next()) == nil)
+        #expect(try await session.request(server.url).serializingString().value == "hello")
+        #expect(server.connectionCount == 1)
+        await server.stop()
+    }
+
+    /// An error in a chunk doesn't take the parts before it.
+    @Test func thePartsBeforeAnErrorAreDelivered() async throws {
+        let server = try await RawServer.start([
+            .receiveHead, .send(Self.head + "\r\n" + Self.twoParts + "--b\r\nno field\r\n\r\n"), .waitForever,
+        ])
+        var bodies: [String] = []
+        let request = session.streamRequest(server.url)
+        await #expect(throws: MultipartError(kind: .invalidHeader, part: 3)) {
+            for try await part in request.parts() {
+                bodies.append(String(decoding: try await part.data(upTo: 10), as: UTF8.self))
+            }
+        }
+        #expect(bodies == ["one", "two"])
+        try await server.peerClosed(0)
+        await server.stop()
+    }
 }

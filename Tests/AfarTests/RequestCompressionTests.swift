@@ -61,6 +61,26 @@ import Testing
         await server.stop()
     }
 
+    /// Each request is sent twice, however many are refused at the same time.
+    @Test(.timeLimit(.minutes(2))) func manyRefusedRequestsAreSentAgainOnce() async throws {
+        let server = try await TestServer.start()
+        server.route("/refused") { _ in ServerResponse(status: 415) }
+        let session = Session(interceptor: .gzipCompressor)
+        let count = 2_500
+        let statuses = await withTaskGroup(of: Int?.self) { group in
+            for _ in 0..<count {
+                group.addTask {
+                    await session.request(server.url("/refused"), method: .post, parameters: ["a": "b"], encoder: .json)
+                        .validate().serializingData().response.response?.statusCode
+                }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(statuses.allSatisfy { $0 == 415 })
+        #expect(server.requestCount(path: "/refused") == 2 * count)
+        await server.stop()
+    }
+
     /// An interceptor that compresses bodies and retries after the first failure.
     final class Retry: RequestInterceptor {
         private let failures = Locked(0)

@@ -1,6 +1,8 @@
 import Afar
 import AfarTestServer
 import AfarTesting
+import AfarTransport
+import AfarURLSession
 import Foundation
 import Testing
 
@@ -128,6 +130,20 @@ import Testing
         await clock.waitForSleepers()
         request.cancel()
         #expect(await task.value.error?.isExplicitlyCancelledError == true)
+        await server.stop()
+    }
+
+    /// A transport that can't suspend an exchange would ignore the limit.
+    @Test func transportsThatCannotSuspendRefuseALimit() async throws {
+        guard !URLSessionTransport().capabilities.features.contains(.suspension) else { return }
+        let server = try await server()
+        let session = session(BandwidthLimiter(download: 1_000_000), URLSessionTransport())
+        let error = await session.request(server.url("/body")).serializingData().response.error?.transportError
+        #expect(error?.code == .unsupportedByTransport, "\(String(describing: error))")
+        #expect(error?.message.contains("suspension, which a bandwidth limiter requires") == true)
+        let data = try await session.request(server.url("/body")).options { $0.bandwidthLimiter = .some(nil) }
+            .serializingData().value
+        #expect(data == Self.body)
         await server.stop()
     }
 }

@@ -154,6 +154,26 @@ import Testing
         #expect(policy.candidates.allSatisfy { local.contains($0.address?.bytes) }, "\(policy.candidates)")
     }
 
+    /// Refused addresses don't take time, so the connect timeout doesn't end the request.
+    @Test(arguments: TestedTransport.allCases)
+    func manyRefusedAddressesAreSkipped(over transport: TestedTransport) async throws {
+        let server = try await TestServer.start()
+        let port = try #require(server.url.port)
+        let refused = (1...99).compactMap { SocketAddress(bytes: [127, 0, 1, $0]) }
+        let addresses = refused + [SocketAddress("127.0.0.1")].compactMap(\.self)
+        let policy = RecordingPolicy { $0.address?.bytes?[2] == 1 ? "it is a test" : nil }
+        let session = try transport.session(policy) { $0.resolver = RecordingResolver { _ in addresses } }
+        let response = await session.request("http://api.example:\(port)/get").serializingString().response
+        #expect(response.response?.statusCode == 200, "\(response)")
+        #expect(policy.candidates.count == 100)
+        let closed = try transport.session(RecordingPolicy.refusingAll()) {
+            $0.resolver = RecordingResolver { _ in addresses }
+        }
+        let error = try await closed.refusal(of: "http://api.example:\(port)/get")
+        #expect(error.message.contains("api.example (127.0.1.1:\(port))"), "\(error)")
+        await server.stop()
+    }
+
     @Test func aPolicyAppliesToStreamsAndWebSockets() async throws {
         let raw = try await RawServer.start([.waitForever])
         let secure = try await SecureServer(try TestCertificates.shared.get(), ["site": .init("good")])

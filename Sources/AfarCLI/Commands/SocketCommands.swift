@@ -48,6 +48,7 @@ struct OpenWebSocket: AsyncParsableCommand, RequestSending {
 
     func validate() throws {
         try checkSending()
+        try network.checkForSocket()
         guard wait >= 0, wait <= 86_400 else {
             throw ValidationError("--wait must be from 0 to 86400 seconds (a day).")
         }
@@ -165,7 +166,10 @@ struct Connect: AsyncParsableCommand {
 
     @OptionGroup(title: "Trust and identity") var security: SecurityOptions
 
-    func validate() throws { try TimeoutArgument.check(timeout) }
+    func validate() throws {
+        try TimeoutArgument.check(timeout)
+        try network.checkForSocket()
+    }
 
     func run() async throws {
         let authority = place.hasPrefix(":") ? "localhost" + place : place
@@ -176,6 +180,7 @@ struct Connect: AsyncParsableCommand {
         var configuration = SessionConfiguration.default
         configuration.network = try network.settings(readsEnvironment: true)
         try security.apply(to: &configuration, url: url)
+        try network.apply(to: &configuration, TransportChoice.standard.makeTransport)
         let session = Session(
             configuration: configuration, serverTrustManager: try security.trustManager(for: url))
         let stream = session.stream(

@@ -209,8 +209,10 @@ extension CurlCommand {
         let version = network.http.map { [$0.curlOption] } ?? []
         let family = network.addressFamily.map { ["--\($0.rawValue)"] } ?? []
         let probes = network.keepaliveTime.map { ["--keepalive-time", "\($0)"] } ?? []
+        let doh = network.dohUrl.map { ["--doh-url", Redaction.standard.url($0)] } ?? []
+        let rate = network.limitRate.map { ["--limit-rate", $0.text] } ?? []
         return version + proxy + socket + network.connectTo.flatMap { ["--connect-to", $0] } + interface + family
-            + probes
+            + probes + doh + rate
     }
 
     /// Returns the options without a password; curl prompts for it.

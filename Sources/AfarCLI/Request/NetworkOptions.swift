@@ -1,5 +1,7 @@
 import Afar
+import AfarDNSOverHTTPS
 import ArgumentParser
+import Foundation
 
 /// An address family: `-4` or `-6`.
 enum AddressFamilyChoice: String, EnumerableFlag {
@@ -50,6 +52,18 @@ struct NetworkOptions: ParsableArguments {
             "Send TCP keep-alive probes when a connection has been idle for this time.", valueName: "seconds"))
     var keepaliveTime: Int?
 
+    @Option(
+        help: ArgumentHelp(
+            "Look up names over HTTPS (RFC 8484) with this server, such as https://dns.example/dns-query.",
+            valueName: "url"))
+    var dohUrl: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Send and receive bodies at most at this rate, such as 200K or 3M. (K is 1024 bytes per second.)",
+            valueName: "rate"))
+    var limitRate: ByteRate?
+
     /// - Parameter readsEnvironment: Whether to read proxies from the environment. Pass true for a transport that doesn't read
     ///   the environment itself.
     func settings(readsEnvironment: Bool) throws -> NetworkSettings? {
@@ -73,6 +87,38 @@ struct NetworkOptions: ParsableArguments {
         return readsEnvironment || settings != NetworkSettings() || proxy != nil ? settings : nil
     }
 
+    /// Throws a `ValidationError` if an option doesn't apply to WebSockets and raw connections.
+    func checkForSocket() throws {
+        guard limitRate == nil else {
+            throw ValidationError("--limit-rate applies to HTTP requests, but not to WebSockets and raw connections.")
+        }
+    }
+
+    /// Sets the resolver and the limit of the rate.
+    ///
+    /// - Parameters:
+    ///   - configuration: The session's settings. The queries for names use the same proxies and certificate authorities.
+    ///   - makeTransport: Creates the transport for these queries.
+    func apply(
+        to configuration: inout SessionConfiguration, _ makeTransport: (SessionConfiguration) -> any Transport
+    ) throws {
+        if let dohUrl {
+            var settings = configuration
+            settings.clientIdentity = nil
+            settings.network?.unixSocket = nil
+            settings.network?.connectTo = [:]
+            do {
+                configuration.resolver = CachingResolver(
+                    try DNSOverHTTPSResolver(dohUrl, configuration: settings, transport: makeTransport(settings)))
+            } catch {
+                throw Failure(.usage, "--doh-url: Write it as https://dns.example/dns-query.")
+            }
+        }
+        if let rate = limitRate?.bytesPerSecond, rate > 0 {
+            configuration.bandwidthLimiter = BandwidthLimiter(upload: rate, download: rate)
+        }
+    }
+
     /// Parses two hosts with ports, separated by a colon.
     private static func pair(_ text: String) throws -> (String, String) {
         var (parts, isBracketed) = ([""], false)
@@ -88,6 +134,26 @@ struct NetworkOptions: ParsableArguments {
         }
         let place = { (host: String, port: String) in port.isEmpty ? host : "\(host):\(port)" }
         return (place(parts[0], parts[1]), place(parts[2], parts[3]))
+    }
+}
+
+/// The value of `--limit-rate`: bytes per second with an optional unit, as curl defines it. 0 means no limit.
+struct ByteRate: ExpressibleByArgument {
+    /// The value as written.
+    let text: String
+    let bytesPerSecond: Int
+
+    private static let units: [Character: Int] = [
+        "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40, "p": 1 << 50,
+    ]
+
+    init?(argument: String) {
+        let digits = argument.prefix { $0.isASCII && $0.isNumber }
+        let unit = argument.dropFirst(digits.count).lowercased()
+        guard let number = Int(digits), unit.count <= 1, let factor = Self.units[unit.first ?? "b"] else { return nil }
+        let (rate, isTooLarge) = number.multipliedReportingOverflow(by: factor)
+        guard !isTooLarge else { return nil }
+        (text, bytesPerSecond) = (argument, rate)
     }
 }
 

@@ -101,6 +101,7 @@ extension RequestSending {
         if base == nil, configuration.tlsKeyLogFile == nil {
             configuration.tlsKeyLogFile = sending.transport.keyLogFile
         }
+        if base == nil { try network.apply(to: &configuration, sending.transport.makeTransport) }
         let transport = try archive.recording(base ?? sending.transport.makeTransport(for: configuration))
         let possible: [(any RequestInterceptor)?] = [
             try security.netrcInterceptor(), Retries(limit: sending.retry).policy,

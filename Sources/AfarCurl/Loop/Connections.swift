@@ -37,6 +37,9 @@ struct Connections {
         connections.indices.contains(Int(socket)) && connections[Int(socket)] != nil
     }
 
+    /// Whether a socket was opened, but no request was sent over it yet.
+    func isUnestablished(_ socket: Int32) -> Bool { nameless.contains(socket) }
+
     func isIdle(_ socket: Int32) -> Bool {
         guard contains(socket), case .idle = connections[Int(socket)]?.use else { return false }
         return true

@@ -65,7 +65,9 @@ final class CurlLoop: TransportLoop, @unchecked Sendable {
         inbox.begin()
         while !isShutDown || !transfers.isEmpty || !inbox.close() {
             for pool in pools.all { pool.applyInterests() }
-            let next = pools.all.reduce(min(nextExpiry, pools.nextSweep)) { min($0, $1.nextDeadline) }
+            let next = pools.all.reduce(min(nextExpiry, pools.nextSweep, lookupLimiter.nextDeadline)) {
+                min($0, $1.nextDeadline)
+            }
             let count = inbox.wait(until: isSettled ? next : 0)
             now = MonotonicClock.now
             iteration += 1
@@ -80,6 +82,7 @@ final class CurlLoop: TransportLoop, @unchecked Sendable {
             resumeAfterRefusals()
             expire()
             pools.sweep(at: now)
+            lookupLimiter.stopCounting(at: now)
             settle()
             completions.callAll()
             flush()
@@ -132,8 +135,8 @@ final class CurlLoop: TransportLoop, @unchecked Sendable {
                 add(transfer)
                 isSettled = false
             }
-            while let transfer = lookupLimiter.admit() {
-                transfer.lookup = .running
+            while let (transfer, number) = lookupLimiter.admit(at: now) {
+                transfer.lookup = .running(number)
                 add(transfer)
                 isSettled = false
             }
@@ -144,8 +147,8 @@ final class CurlLoop: TransportLoop, @unchecked Sendable {
                 while let (easy, code) = pool.nextDone() {
                     if let transfer = Transfer.of(easy) {
                         ended(transfer, code: code)
-                    } else if !pool.sweepEnded(easy), pool.releaseAbandoned(easy)?.isDiscarding == false {
-                        lookupLimiter.abandonedLookupEnded()
+                    } else if !pool.sweepEnded(easy), let lookup = pool.releaseAbandoned(easy)?.lookup {
+                        lookupLimiter.release(lookup)
                     }
                     isSettled = false
                 }
@@ -267,6 +270,7 @@ final class CurlLoop: TransportLoop, @unchecked Sendable {
 
     private func closeHandle(of transfer: Transfer) {
         guard let handle = transfer.attempt.handle.take(), let pool = transfer.attempt.pool else { return }
+        transfer.releaseKeptNames()
         pool.release(handle)
         pools.transferEnded(in: pool, at: now)
     }
@@ -326,8 +330,9 @@ final class CurlLoop: TransportLoop, @unchecked Sendable {
             return false
         }
         guard transfer.plan.needsLookup, transfer.sendCount == 0, transfer.lookup == .none else { return true }
-        transfer.lookup = lookupLimiter.enter(transfer) ? .running : .waiting
-        return transfer.lookup == .running
+        let number = lookupLimiter.enter(transfer, host: transfer.plan.host, at: now)
+        transfer.lookup = number.map { .running($0) } ?? .waiting
+        return number != nil
     }
 
     /// Starts the lookups of a transfer's resolver, instead of those of libcurl.
@@ -344,7 +349,7 @@ final class CurlLoop: TransportLoop, @unchecked Sendable {
     }
 
     /// Adds a transfer to libcurl again if a step of its lookups returns the entries for libcurl's cache.
-    private func continueLookups(of transfer: Transfer, _ step: () throws(Fault) -> StringList?) {
+    private func continueLookups(of transfer: Transfer, _ step: () throws(Fault) -> [String]?) {
         let entries = transfer.recordingFault(step)
         guard transfer.state.fault == nil else { return finish(transfer, code: CURLE_COULDNT_RESOLVE_HOST) }
         guard case let entries?? = entries else { return }
@@ -368,9 +373,9 @@ final class CurlLoop: TransportLoop, @unchecked Sendable {
 
     /// Ends a transfer's lookup, because libcurl has the host's address or the transfer has ended. Called on the loop's thread.
     func lookupEnded(_ transfer: Transfer) {
-        guard transfer.lookup == .running else { return }
+        guard case .running(let number) = transfer.lookup else { return }
         transfer.lookup = .none
-        lookupLimiter.release()
+        lookupLimiter.release(number)
         if lookupLimiter.isWaitedFor { knownHosts.insert(transfer.plan.host) }
     }
 
@@ -441,9 +446,10 @@ final class CurlLoop: TransportLoop, @unchecked Sendable {
             pool.didRelease(socket, by: transfer, at: now)
             pools.connectionFreed(at: now)
         }
-        if transfer.lookup == .running, transfer.attempt.start != nil, !isDone {
+        if case .running(let number) = transfer.lookup, transfer.attempt.start != nil, !isDone {
             transfer.lookup = .none
-            lookupLimiter.abandon()
+            lookupLimiter.abandon(number)
+            handle.lookup = number
         } else if !isDone, transfer.attempt.start != nil, transfer.mustBeReadToItsEnd,
             socket.map({ pool.connections.hasEnded($0) }) != true
         {
@@ -452,6 +458,7 @@ final class CurlLoop: TransportLoop, @unchecked Sendable {
             return closeHandle(of: transfer)
         }
         transfer.attempt.handle = nil
+        transfer.releaseKeptNames()
         pool.abandon(handle)
     }
 

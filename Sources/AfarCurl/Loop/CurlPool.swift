@@ -27,10 +27,14 @@ final class CurlPool {
     @exclusivity(unchecked) private var justFreed: [Int32] = []
     /// Handles that no longer have a transfer, but whose lookup or response continues.
     @exclusivity(unchecked) private var abandoned: [EasyHandle] = []
+    /// How many transfers need each name's addresses in libcurl's cache.
+    @exclusivity(unchecked) private var keptNames: [String: Int] = [:]
     @exclusivity(unchecked) private var deadline: UInt64?
     @exclusivity(unchecked) private var watchdog: StreamWatchdog?
     /// Whether libcurl was called since ``nextDone()`` last returned nil, so transfers may have ended.
     @exclusivity(unchecked) private var wasCalled = false
+    /// Whether libcurl's transfers must run, because one of them may have an address to try.
+    @exclusivity(unchecked) private var mustTryAddresses = false
     /// The transfer that ``sweep()`` starts.
     @exclusivity(unchecked) private var sweeper: UnsafeMutableRawPointer?
     @exclusivity(unchecked) private var isSweeping = false
@@ -116,6 +120,17 @@ final class CurlPool {
         return handle
     }
 
+    // MARK: Addresses in libcurl's cache
+
+    /// Whether a transfer that isn't connected yet needs the addresses of a name.
+    func isKept(_ name: String) -> Bool { keptNames[name] != nil }
+
+    func keep(_ names: [String]) { for name in names { keptNames[name, default: 0] += 1 } }
+
+    func releaseKept(_ names: [String]) {
+        for name in names { keptNames[name] = keptNames[name].flatMap { $0 > 1 ? $0 - 1 : nil } }
+    }
+
     // MARK: Options that need the pool
 
     func setShared(_ options: CurlOptions) throws(Fault) {
@@ -141,6 +156,7 @@ final class CurlPool {
     }
 
     private func didClose(_ socket: Int32) {
+        if connections.isUnestablished(socket) { tryAddressesSoon() }
         socketsWithUnsolicitedData.remove(socket)
         unresponsive.remove(socket)
         interests.reset(socket)
@@ -306,12 +322,25 @@ final class CurlPool {
     /// Calls libcurl if its timer has expired. Returns whether it was called.
     func runTimers(at now: UInt64) -> Bool {
         if watchdog?.isDue(at: now) == true { readStreams(at: now) }
+        if mustTryAddresses { return tryAddresses() }
         guard let deadline, deadline <= now else { return false }
         self.deadline = nil
         wasCalled = true
         var running: Int32 = 0
         // −1 is libcurl's CURL_SOCKET_TIMEOUT.
         curl_multi_socket_action(multi, -1, 0, &running)
+        return true
+    }
+
+    /// Makes ``runTimers(at:)`` run libcurl's transfers. Call this method if a socket wasn't opened for an address, for example because a policy
+    /// refused it, or was closed before it was connected. libcurl opens the socket for the next address only when it runs, and would otherwise
+    /// wait for half of the connect timeout.
+    func tryAddressesSoon() { mustTryAddresses = true }
+
+    private func tryAddresses() -> Bool {
+        (mustTryAddresses, wasCalled) = (false, true)
+        var running: Int32 = 0
+        afar_multi_run_all(multi, &running)
         return true
     }
 

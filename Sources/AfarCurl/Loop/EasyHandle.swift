@@ -12,6 +12,8 @@ final class EasyHandle {
     @exclusivity(unchecked) var transfer: Transfer?
     /// The object that controls the handle's TLS handshakes, if needed.
     @exclusivity(unchecked) var handshake: Handshake?
+    /// The lookup that continues after the transfer has ended, if any.
+    @exclusivity(unchecked) var lookup: LookupLimiter<Transfer>.Number?
     /// How many more bytes of an abandoned response to read; nil if the rest of the response isn't read.
     @exclusivity(unchecked) private var discardLimit: Int?
     let errorText: UnsafeMutablePointer<CChar>
@@ -33,8 +35,6 @@ final class EasyHandle {
 
     /// Makes libcurl read the rest of the response and discard it, after the transfer has ended.
     func discard() { discardLimit = Self.longestBodyToDiscard }
-
-    var isDiscarding: Bool { discardLimit != nil }
 
     private static let longestBodyToDiscard = 64 * 1024 * 1024
 

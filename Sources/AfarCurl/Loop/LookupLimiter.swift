@@ -1,54 +1,71 @@
 import AfarTransport
 
-/// Decides which transfers can look up their host, in order of arrival. The number of concurrent lookups is limited, because each
-/// lookup takes a thread of libcurl. The limiter performs no I/O.
+/// Decides which transfers can look up their host. Each lookup takes a thread of libcurl. A `LookupQueue` determines the order and limits the
+/// number of lookups. The limiter performs no I/O.
 ///
-/// A lookup can't be stopped. If its transfer ends first, the lookup is abandoned, and another one can start in its place. The
-/// number of abandoned lookups is limited too, so a DNS server that doesn't respond can't take all threads.
+/// A lookup can't be stopped. If its transfer ends first, the lookup is abandoned.
 struct LookupLimiter<Waiter: AnyObject> {
-    /// How many abandoned lookups can run for each regular one.
-    private static var abandonedPerLookup: Int { 3 }
+    /// Identifies an admitted lookup.
+    typealias Number = Int
 
-    private let limit: Int
-    private var runningCount = 0
-    /// The number of lookups that continue without a transfer.
-    private(set) var abandonedCount = 0
-    private var waiting = WaitingQueue<Waiter>()
-    var isWaitedFor: Bool { waiting.count > 0 }
+    private var queue: LookupQueue<Number>
+    private var waiters: [Number: Waiter] = [:]
+    private var numbers: [ObjectIdentifier: Number] = [:]
+    /// When each admitted lookup that counts toward the limit began, in nanoseconds. The earliest one is first.
+    private var beginnings: [(number: Number, time: UInt64)] = []
+    private var lastNumber = 0
 
-    init(limit: Int) { self.limit = max(1, min(limit, .max / Self.abandonedPerLookup)) }
+    init(limit: Int) { queue = LookupQueue(limit: limit) }
 
-    private var hasRoom: Bool { runningCount < limit && abandonedCount < limit * Self.abandonedPerLookup }
+    var isWaitedFor: Bool { !waiters.isEmpty }
 
-    /// Admits a lookup if there is room and no other waiter is ahead of it. Otherwise, adds the waiter. Returns whether the lookup
-    /// was admitted.
-    mutating func enter(_ waiter: Waiter) -> Bool {
-        guard hasRoom, !isWaitedFor else {
-            waiting.append(waiter)
-            return false
-        }
-        runningCount += 1
-        return true
+    /// When to call ``stopCounting(at:)``, because a lookup has taken too long.
+    var nextDeadline: UInt64 {
+        guard isWaitedFor, let first = beginnings.first else { return .max }
+        return MonotonicClock.deadline(after: LookupQueue<Number>.patience / .seconds(1), from: first.time)
+    }
+
+    /// Admits a lookup if there is room and no other waiter is ahead of it. Otherwise, adds the waiter. Returns the number of an admitted
+    /// lookup.
+    mutating func enter(_ waiter: Waiter, host: String, at now: UInt64) -> Number? {
+        let isAhead = !isWaitedFor
+        lastNumber += 1
+        queue.append(lastNumber, name: host)
+        (waiters[lastNumber], numbers[ObjectIdentifier(waiter)]) = (waiter, lastNumber)
+        return isAhead ? admit(at: now)?.number : nil
     }
 
     /// Removes and returns the next waiter that can look up its host.
-    mutating func admit() -> Waiter? {
-        guard hasRoom, let waiter = waiting.takeFirst() else { return nil }
-        runningCount += 1
-        return waiter
+    mutating func admit(at now: UInt64) -> (waiter: Waiter, number: Number)? {
+        guard isWaitedFor, let number = queue.takeNext(), let waiter = waiters.removeValue(forKey: number) else {
+            return nil
+        }
+        numbers[ObjectIdentifier(waiter)] = nil
+        beginnings.append((number, now))
+        return (waiter, number)
     }
-
-    /// Records the end of an admitted lookup. Call it once.
-    mutating func release() { runningCount -= 1 }
 
     /// Removes a waiter that was not admitted.
-    mutating func withdraw(_ waiter: Waiter) { _ = waiting.take { $0 === waiter } }
-
-    /// Records that the transfer of an admitted lookup has ended, but the lookup continues. Call it once.
-    mutating func abandon() {
-        runningCount -= 1
-        abandonedCount += 1
+    mutating func withdraw(_ waiter: Waiter) {
+        guard let number = numbers.removeValue(forKey: ObjectIdentifier(waiter)) else { return }
+        waiters[number] = nil
+        _ = queue.remove(number)
     }
 
-    mutating func abandonedLookupEnded() { abandonedCount -= 1 }
+    /// Records the end of an admitted lookup.
+    mutating func release(_ number: Number) {
+        queue.end(number)
+        beginnings.removeAll { $0.number == number }
+    }
+
+    /// Records that the transfer of an admitted lookup has ended, but the lookup continues until ``release(_:)`` is called.
+    mutating func abandon(_ number: Number) {
+        queue.stopCounting(number)
+        beginnings.removeAll { $0.number == number }
+    }
+
+    /// Stops counting lookups that have taken too long.
+    mutating func stopCounting(at now: UInt64) {
+        while nextDeadline <= now, let first = beginnings.first { abandon(first.number) }
+    }
 }

@@ -27,17 +27,25 @@ struct LookedUpHost: Sendable {
 /// libcurl first receives the transfer without addresses, because it may have an idle connection. If it begins a lookup, it ends the transfer
 /// instead. Then the resolver looks up the hosts, and libcurl receives the transfer again, with the addresses for its cache. The cache belongs
 /// to a pool, and all transfers of a pool have the same resolver. Each transfer removes the addresses of earlier ones, so the resolver
-/// determines how long addresses are used.
+/// determines how long addresses are used. Addresses aren't removed before the connection of the transfer that added them is established,
+/// because libcurl needs those of a host behind a SOCKS proxy late. Until then, other transfers can use them.
 struct ResolverLookups {
     let resolver: any HostResolver
+    /// The resolver's name. It is stored, because the loop must not run user code.
+    let resolverName: String
     let hosts: [LookedUpHost]
     private let family: NetworkSettings.AddressFamily
-    /// The entries that remove earlier addresses from libcurl's cache.
-    let removals: StringList
+    /// The names by which libcurl caches the addresses of the hosts.
+    let cacheKeys: [String]
 
     init(_ resolver: any HostResolver, _ hosts: [LookedUpHost], _ family: NetworkSettings.AddressFamily) {
-        (self.resolver, self.hosts, self.family) = (resolver, hosts, family)
-        removals = StringList(hosts.flatMap(\.cacheKeys).map { "-" + $0 })
+        (self.resolver, resolverName, self.hosts, self.family) = (resolver, resolver.name, hosts, family)
+        cacheKeys = hosts.flatMap(\.cacheKeys)
+    }
+
+    /// Returns the entries that remove earlier addresses from libcurl's cache.
+    func removals(except isKept: (String) -> Bool) -> [String] {
+        cacheKeys.filter { !isKept($0) }.map { "-" + $0 }
     }
 
     /// Whether libcurl can look up a host itself, because it is an address.
@@ -85,7 +93,7 @@ final class TransferLookups: @unchecked Sendable {
     /// - Returns: The entries for libcurl if no host needs a lookup; otherwise nil.
     func start(
         _ post: @escaping @Sendable (Int, Result<[SocketAddress], Fault>) -> Void
-    ) throws(Fault) -> StringList? {
+    ) throws(Fault) -> [String]? {
         for (index, host) in lookups.hosts.enumerated() where !host.isAddress {
             if let addresses = SocketAddress.addressesWithoutLookup(of: host.name) {
                 entries += try lookups.entries(for: host, addresses)
@@ -93,11 +101,11 @@ final class TransferLookups: @unchecked Sendable {
                 running[index] = HostLookup(of: host.name, with: lookups.resolver) { post(index, $0) }
             }
         }
-        return running.isEmpty ? StringList(entries) : nil
+        return running.isEmpty ? entries : nil
     }
 
     /// Receives the addresses of a host. Returns the entries for libcurl if all lookups have ended; otherwise nil.
-    func receive(_ index: Int, _ addresses: Result<[SocketAddress], Fault>) throws(Fault) -> StringList? {
+    func receive(_ index: Int, _ addresses: Result<[SocketAddress], Fault>) throws(Fault) -> [String]? {
         running[index] = nil
         let host = lookups.hosts[index]
         do throws(Fault) {
@@ -107,7 +115,7 @@ final class TransferLookups: @unchecked Sendable {
             throw Fault(
                 .proxyFailed, "the proxy \(proxy) cannot be found: \(error.message)", underlying: error.underlying)
         }
-        return running.isEmpty ? StringList(entries) : nil
+        return running.isEmpty ? entries : nil
     }
 
     func cancel() {

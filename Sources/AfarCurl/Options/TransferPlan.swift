@@ -24,7 +24,7 @@ struct TransferPlan {
     }
     private let authority: String
     /// The name of the exchange's resolver for messages.
-    var resolverName: String { route?.lookups?.resolver.name ?? "" }
+    var resolverName: String { route?.lookups?.resolverName ?? "" }
 
     init(_ hop: Hop) throws {
         let exchange = hop.exchange

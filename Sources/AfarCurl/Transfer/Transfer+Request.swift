@@ -24,7 +24,15 @@ extension Transfer {
         try options.set(CURLOPT_HTTP_VERSION, plan.version.option)
         if plan.version.isShared { try options.set(CURLOPT_PIPEWAIT, 1) }
         try pool.setShared(options)
-        if let entries = cacheEntries ?? plan.route?.lookups?.removals { try options.set(CURLOPT_RESOLVE, entries) }
+        if let lookups = plan.route?.lookups {
+            let entries = StringList(cacheEntries ?? lookups.removals(except: pool.isKept))
+            attempt.cacheEntries = entries
+            if cacheEntries != nil {
+                attempt.keptNames = lookups.cacheKeys
+                pool.keep(attempt.keptNames)
+            }
+            try options.set(CURLOPT_RESOLVE, entries)
+        }
         if needsFreshConnection { try options.set(CURLOPT_FRESH_CONNECT, 1) }
         if plan.version == .http2Alone {
             try options.set(CURLOPT_FRESH_CONNECT, 1)
@@ -76,6 +84,7 @@ extension Transfer {
     func openSocket(to address: UnsafePointer<curl_sockaddr>) -> Int32 {
         loop.lookupEnded(self)
         guard permits(SocketAddress(copying: afar_socket_address(address), length: address.pointee.addrlen)) else {
+            attempt.pool?.tryAddressesSoon()
             return -1
         }
         let socket = afar_socket_cloexec(address)
@@ -84,6 +93,7 @@ extension Transfer {
         attempt.socketError = code == 0 ? nil : code
         guard code == 0 else {
             if socket >= 0 { close(socket) }
+            attempt.pool?.tryAddressesSoon()
             return -1
         }
         attempt.openedSocket = socket
@@ -198,8 +208,12 @@ extension Transfer {
             underlying: attempt.pool.map { UndecidedTrust(chain, authorities: $0.tls.authorities) })
     }
 
+    /// Permits other transfers to remove the addresses of this one from libcurl's cache.
+    func releaseKeptNames() { attempt.pool?.releaseKept(Swift.exchange(&attempt.keptNames, with: [])) }
+
     func connectionEstablished() {
         loop.lookupEnded(self)
+        releaseKeptNames()
         guard state.connect(at: loop.now) else { return }
         loop.noteDeadline(of: self)
         // libcurl can't be paused inside its own callback.

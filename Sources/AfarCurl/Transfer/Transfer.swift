@@ -10,11 +10,12 @@ final class Transfer: LoopExchange, @unchecked Sendable {
     // Sendable because only one thread uses it at a time: the caller's, then the loop's.
 
     /// How far the lookup of the host's name has progressed, if one is needed.
-    enum Lookup {
+    enum Lookup: Equatable {
         case none
         /// Too many lookups are running. The transfer isn't added to libcurl while it waits.
         case waiting
-        case running
+        /// libcurl performs the lookup.
+        case running(LookupLimiter<Transfer>.Number)
         /// The exchange's resolver performs the lookup. The transfer isn't added to libcurl while it waits.
         case resolving
     }
@@ -35,6 +36,10 @@ final class Transfer: LoopExchange, @unchecked Sendable {
         var socket: Int32?
         /// Whether libcurl chose an existing connection that is unsuitable for the request.
         var mustStartOver = false
+        /// The names that the pool keeps in libcurl's cache until the connection is established.
+        var keptNames: [String] = []
+        /// The entries that change libcurl's cache of addresses. libcurl doesn't copy this list.
+        var cacheEntries: StringList?
         /// Whether other transfers use the connection at the same time.
         var isShared = false
         /// The settings that were negotiated in the TLS handshake; nil without TLS.
@@ -87,8 +92,8 @@ final class Transfer: LoopExchange, @unchecked Sendable {
     /// The running lookups of the exchange's resolver, and when the first one was started.
     @exclusivity(unchecked) var lookups: TransferLookups?
     @exclusivity(unchecked) var lookupStart: Date?
-    /// The entries that change libcurl's cache of addresses. libcurl doesn't copy this list.
-    @exclusivity(unchecked) var cacheEntries: StringList?
+    /// The entries that add the resolver's addresses to libcurl's cache; nil before they have been looked up.
+    @exclusivity(unchecked) var cacheEntries: [String]?
     /// How often the resolver has been called, because libcurl's cache didn't have the addresses.
     @exclusivity(unchecked) var lookupCount = 0
     /// Whether gathered pieces of a streamed body wait until the loop delivers them.
@@ -132,10 +137,13 @@ final class Transfer: LoopExchange, @unchecked Sendable {
 
     var exchange: Exchange { hop.exchange }
 
-    /// A key for the connection limit: the host and its security requirements. The limit applies to all transfers with the same key.
+    /// A key for the connection limit: the host, its security requirements and its resolver. The limit applies to all transfers with the same
+    /// key.
+    ///
+    /// A transfer counts while its resolver looks up the host. Requests of the resolver to the same host must not wait for that.
     var limitedHost: String {
-        guard let security = hop.exchange.options.security else { return plan.host }
-        return "\(plan.host) \(UInt(bitPattern: ObjectIdentifier(security)))"
+        let objects: [AnyObject?] = [hop.exchange.options.security, plan.route?.lookups?.resolver]
+        return objects.compactMap(\.self).reduce(plan.host) { "\($0) \(UInt(bitPattern: ObjectIdentifier($1)))" }
     }
 
     static func of(_ easy: UnsafeMutableRawPointer) -> Transfer? {

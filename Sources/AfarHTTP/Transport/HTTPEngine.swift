@@ -100,7 +100,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
             exchange.decide(decision)
             proceed(exchange)
         case .lookedUp(let answer):
-            let (waiting, addresses) = resolver.receive(answer, at: loop.now)
+            guard let (waiting, addresses) = resolver.receive(answer, at: loop.now) else { return }
             for attempt in waiting { attempt.receive(addresses) }
         case .resolved(let attempt, let addresses): attempt.resolved(addresses)
         case .evaluated(let attempt, let evaluatedExchange, let refusal):

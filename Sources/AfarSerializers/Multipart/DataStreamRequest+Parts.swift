@@ -1,6 +1,8 @@
 public import AfarCore
 public import AfarMultipart
+import AfarTransport
 public import Foundation
+import Synchronization
 
 extension DataStreamRequest {
     /// Returns the parts of a multipart response (RFC 2046, section 5.1), such as `multipart/mixed` or `multipart/byteranges`.
@@ -13,27 +15,61 @@ extension DataStreamRequest {
     ///
     /// Parts are read as they arrive, so a slow reader slows down the server. Leaving the loop cancels the request.
     ///
+    /// The sequence ends at the last delimiter. The bytes that follow it are ignored (RFC 2046, section 5.1.1). If the response hasn't ended a
+    /// second later, the request is canceled.
+    ///
     /// - Parameter limits: The limits on the body.
     /// - Returns: A sequence that throws the request's `AFError`, or a ``MultipartError``.
     public func parts(limits: MultipartLimits = MultipartLimits()) -> MultipartParts<Chunks> {
-        MultipartParts(
-            Chunks(stream: streamTask().streamingData()),
-            contentType: self.response?.headers["Content-Type"] ?? "", limits: limits)
+        let rest = Rest()
+        return MultipartParts(
+            Chunks(stream: streamTask().streamingData(automaticallyCancelling: false), request: self, rest: rest),
+            contentType: { self.response?.headers["Content-Type"] ?? "" }, limits: limits,
+            onLastDelimiter: { rest.isUnneeded.store(true, ordering: .relaxed) })
+    }
+
+    /// Whether the rest of the response follows the last delimiter.
+    fileprivate final class Rest: Sendable {
+        let isUnneeded = Atomic(false)
+    }
+
+    /// Ends the request when its chunks are no longer read.
+    fileprivate final class Reading: Sendable {
+        private let request: DataStreamRequest
+        private let rest: Rest
+
+        init(_ request: DataStreamRequest, _ rest: Rest) { (self.request, self.rest) = (request, rest) }
+
+        deinit {
+            guard rest.isUnneeded.load(ordering: .relaxed) else {
+                request.cancel()
+                return
+            }
+            // Usually, only a line end follows. Receiving it keeps the connection open for other requests.
+            DelayedCall.queue.asyncAfter(deadline: .now() + 1) { [weak request] in request?.cancel() }
+        }
     }
 
     /// The chunks of a response as they arrive. The sequence throws the request's `AFError`.
     public struct Chunks: AsyncSequence, Sendable {
         fileprivate let stream: DataStreamTask.Stream<Data, Never>
+        fileprivate let request: DataStreamRequest
+        fileprivate let rest: Rest
 
         /// Creates an iterator.
-        public func makeAsyncIterator() -> Iterator { Iterator(base: stream.makeAsyncIterator()) }
+        public func makeAsyncIterator() -> Iterator {
+            Iterator(base: stream.makeAsyncIterator(), reading: Reading(request, rest))
+        }
 
         /// Reads the chunks.
         public struct Iterator: AsyncIteratorProtocol {
             fileprivate var base: DataStreamTask.Stream<Data, Never>.AsyncIterator
+            private let reading: Reading
             private var hasEnded = false
 
-            fileprivate init(base: DataStreamTask.Stream<Data, Never>.AsyncIterator) { self.base = base }
+            fileprivate init(base: DataStreamTask.Stream<Data, Never>.AsyncIterator, reading: Reading) {
+                (self.base, self.reading) = (base, reading)
+            }
 
             /// Returns the next chunk, or nil at the end of the response.
             public mutating func next() async throws -> Data? {

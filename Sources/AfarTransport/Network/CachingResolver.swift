@@ -7,7 +7,8 @@ import Foundation
 /// configuration.resolver = CachingResolver(.system)
 /// ```
 ///
-/// An empty list of addresses is cached too, for a short time. Errors aren't cached, so a retry causes another lookup.
+/// An empty list of addresses is cached too, for a short time. Errors and incomplete results aren't cached, so the next connection causes
+/// another lookup.
 public final class CachingResolver: HostResolver {
     /// How long and how much to cache.
     public struct Limits: Sendable, Hashable {
@@ -18,7 +19,7 @@ public final class CachingResolver: HostResolver {
         public var minimumTimeToLive: Duration = .zero
         /// The longest time for any addresses. The default is one hour.
         public var maximumTimeToLive: Duration = .seconds(3_600)
-        /// The longest time for an empty list of addresses. The default is 5 seconds.
+        /// The longest time for an empty list of addresses. ``minimumTimeToLive`` doesn't apply to it. The default is 5 seconds.
         public var maximumNegativeTimeToLive: Duration = .seconds(5)
         /// The maximum number of hosts. The least recently used ones are removed first. The default is 1,000.
         public var maximumHostCount = 1_000
@@ -27,10 +28,11 @@ public final class CachingResolver: HostResolver {
         public init() {}
 
         fileprivate func timeToLive(of result: ResolvedAddresses) -> Duration {
-            let time = max(result.timeToLive ?? defaultTimeToLive, minimumTimeToLive)
-            let limit = result.addresses.isEmpty ? maximumNegativeTimeToLive : maximumTimeToLive
+            guard result.isComplete else { return .zero }
+            let time = result.timeToLive ?? defaultTimeToLive
+            guard !result.addresses.isEmpty else { return min(time, maximumNegativeTimeToLive, .seconds(1e9)) }
             // Adding the longest time to an instant can't overflow.
-            return min(time, limit, .seconds(1e9))
+            return min(max(time, minimumTimeToLive), maximumTimeToLive, .seconds(1e9))
         }
     }
 

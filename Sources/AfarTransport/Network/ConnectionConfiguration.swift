@@ -35,12 +35,15 @@ public struct ConnectionConfiguration: Sendable {
     public var maximumThreads = max(1, ProcessInfo.processInfo.activeProcessorCount / 4)
     /// The maximum number of host names that are looked up at a time. Each lookup takes a thread. The number is divided among the
     /// threads that drive connections, and rounded up. The default is 16.
+    ///
+    /// A lookup that isn't needed any more can't be stopped, but doesn't count. The same applies to a lookup that has taken a second. The
+    /// maximum number of threads is four times this limit. Half of them are for names in one domain.
     public var maximumLookups = 16
     /// How long to wait for an address of a host before the next one is tried concurrently, in seconds (RFC 8305, section 5). Values outside
     /// 0.01 to 2 are replaced by the nearest limit (section 8). The default is 0.25.
     ///
     /// `CurlTransport` waits this long before it tries the addresses of the other family, and tries the addresses of each family one after
-    /// the other.
+    /// the other. An address that doesn't respond can take half of the remaining connect timeout.
     public var happyEyeballsDelay: TimeInterval = 0.25
     /// A file of PEM certificates to trust instead of the system's. The default is nil, which means the system's certificates.
     public var certificateBundle: URL?

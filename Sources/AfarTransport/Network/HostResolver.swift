@@ -17,7 +17,7 @@ import Foundation
 ///
 /// The resolver of an exchange is ``ExchangeOptions/resolver``. A transport calls it for each connection that it opens, unless the host is an
 /// address or a name for this machine (`localhost`, RFC 6761, section 6.3). A transport doesn't cache the result: for a cache, use a
-/// ``CachingResolver``. With a proxy, the transport looks up the proxy's name. It looks up the host's name only if the proxy requires an
+/// ``CachingResolver``. With `CurlTransport`, connections that are opened at the same time can share a result. With a proxy, the transport looks up the proxy's name. It looks up the host's name only if the proxy requires an
 /// address (`socks5`).
 ///
 /// A ``ConnectionPolicy`` decides about each address that a resolver returns. The names in URLs, `Host` fields and certificates don't change.
@@ -53,10 +53,15 @@ public struct ResolvedAddresses: Sendable, Hashable {
     public var addresses: [SocketAddress]
     /// How long the addresses can be cached; nil if the resolver doesn't determine it.
     public var timeToLive: Duration?
+    /// A Boolean value that indicates whether the resolver found all addresses. A ``CachingResolver`` doesn't cache incomplete results. The
+    /// default is true.
+    ///
+    /// For example, a result is incomplete if only the query for IPv4 addresses was answered.
+    public var isComplete: Bool
 
     /// Creates a result.
-    public init(_ addresses: [SocketAddress], timeToLive: Duration? = nil) {
-        (self.addresses, self.timeToLive) = (addresses, timeToLive)
+    public init(_ addresses: [SocketAddress], timeToLive: Duration? = nil, isComplete: Bool = true) {
+        (self.addresses, self.timeToLive, self.isComplete) = (addresses, timeToLive, isComplete)
     }
 }
 
@@ -98,8 +103,9 @@ package final class HostLookup: Sendable {
     /// Ends the lookup without calling its completion handler.
     package func cancel() {
         let (task, completion) = state.withLock { ($0.task.take(), $0.completion.take()) }
-        task?.cancel()
         _ = completion
+        // The resolver's cancellation handlers must not run on the thread of the connections.
+        if let task { DispatchQueue.global().async { task.cancel() } }
     }
 
     private static func result(

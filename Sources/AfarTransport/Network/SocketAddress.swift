@@ -182,7 +182,7 @@ extension SocketAddress {
     private static func fault(_ code: Int32) -> Fault {
         Fault(
             code == EAI_MEMORY ? .outOfResources : .cannotFindHost,
-            "the host's name could not be resolved: \(String(cString: gai_strerror(code)))",
+            "the system's resolver could not look up the host: \(String(cString: gai_strerror(code)))",
             systemError: code == EAI_SYSTEM ? errno : nil)
     }
 

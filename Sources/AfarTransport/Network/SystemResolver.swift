@@ -5,58 +5,66 @@ import Foundation
 /// Without a resolver, `HTTPTransport` and `CurlTransport` call the system's resolver themselves, and cache the addresses for a minute. This
 /// class doesn't cache. To do so, use a ``CachingResolver``.
 public final class SystemResolver: HostResolver {
+    private typealias Outcome = Result<ResolvedAddresses, any Error>
+    package typealias Lookup = @Sendable (String) throws -> ResolvedAddresses
+    package typealias ThreadStart = @Sendable (@escaping @Sendable () -> Void) throws -> Void
+
     private struct State {
-        var queue: [Call] = []
-        /// The running lookups whose result is needed.
-        var needed: Set<ObjectIdentifier> = []
-        /// The number of running lookups whose result isn't needed.
-        var abandonedCount = 0
+        var queue: LookupQueue<String>
+        /// The waiters for each queued or running lookup. A running lookup can have none.
+        var waiters: [String: [Deferred<Outcome>]] = [:]
+        /// Each running lookup's timer.
+        var timers: [String: DelayedCall] = [:]
     }
-
-    private final class Call: Sendable {
-        let host: String
-        let result = Deferred<Result<ResolvedAddresses, any Error>>()
-
-        init(_ host: String) { self.host = host }
-    }
-
-    /// The maximum number of running lookups whose result isn't needed, as a multiple of the limit for other lookups.
-    private static let abandonedPerLookup = 3
 
     fileprivate static let shared = SystemResolver()
 
-    private let limit: Int
-    private let state = Locked(State())
+    private let state: Locked<State>
+    private let lookUp: Lookup
+    private let startThread: ThreadStart
 
     /// Creates a resolver.
     ///
-    /// - Parameter maximumLookups: The maximum number of concurrent lookups. Each takes a thread, and further lookups wait. A canceled lookup
-    ///   continues on its thread until the system ends it. Up to three times the limit, it doesn't count. The default is 16.
-    public init(maximumLookups: Int = 16) { limit = max(1, min(maximumLookups, .max / 8)) }
+    /// - Parameter maximumLookups: The maximum number of concurrent lookups, at least 1. Each takes a thread, and further lookups wait. A
+    ///   lookup that was canceled or has taken a second continues on its thread until the system ends it, but doesn't count. The maximum
+    ///   number of threads is four times this limit. Half of them are for names in one domain. The default is 16.
+    public convenience init(maximumLookups: Int = 16) {
+        self.init(maximumLookups: maximumLookups, lookUp: Self.lookUp, startThread: Self.startThread)
+    }
+
+    package init(maximumLookups: Int, lookUp: @escaping Lookup, startThread: @escaping ThreadStart) {
+        state = Locked(State(queue: LookupQueue(limit: maximumLookups)))
+        (self.lookUp, self.startThread) = (lookUp, startThread)
+    }
 
     /// The name in error messages: `system`.
     public var name: String { "system" }
 
-    /// Looks up a host on a thread of its own. The result has no time to live.
+    /// Looks up a host on a thread of its own. Concurrent lookups of a host share one. The result has no time to live.
     ///
     /// - Throws: A ``TransportError`` if the system's resolver fails, or a `CancellationError`.
     public func addresses(of host: String) async throws -> ResolvedAddresses {
-        let call = Call(host)
-        state.withLock { $0.queue.append(call) }
+        let waiter = Deferred<Outcome>()
+        state.withLock { state in
+            if state.waiters[host] == nil, !state.queue.isRunning(host) { state.queue.append(host, name: host) }
+            state.waiters[host, default: []].append(waiter)
+        }
         startNext()
-        return try await call.result.value(onCancel: { cancel(call) }).get()
+        return try await waiter.value(onCancel: { cancel(waiter, host) }).get()
     }
 
     private func startNext() {
-        while let call = takeNext() {
+        while let host = state.withLock({ $0.queue.takeNext() }) {
             do {
                 try startThread { [self] in
-                    end(call, Result { try Self.lookUp(call.host) })
+                    end(host, Result { try lookUp(host) })
                     startNext()
                 }
+                let timer = DelayedCall(after: LookupQueue<String>.patience) { [weak self] in self?.stopCounting(host) }
+                state.withLock { if $0.queue.isRunning(host) { $0.timers[host] = timer } }
             } catch {
                 end(
-                    call,
+                    host,
                     .failure(
                         TransportError(
                             .outOfResources, phase: .resolving, url: nil,
@@ -65,18 +73,12 @@ public final class SystemResolver: HostResolver {
         }
     }
 
-    private func takeNext() -> Call? {
-        state.withLock { state in
-            guard !state.queue.isEmpty, state.needed.count < limit,
-                state.abandonedCount < limit * Self.abandonedPerLookup
-            else { return nil }
-            let call = state.queue.removeFirst()
-            state.needed.insert(ObjectIdentifier(call))
-            return call
-        }
+    private func stopCounting(_ host: String) {
+        state.withLock { $0.queue.stopCounting(host) }
+        startNext()
     }
 
-    private func startThread(_ body: @escaping @Sendable () -> Void) throws {
+    @Sendable private static func startThread(_ body: @escaping @Sendable () -> Void) throws {
         #if os(Linux)
             try DetachedThread.start("afar.lookup", body)
         #else
@@ -84,7 +86,7 @@ public final class SystemResolver: HostResolver {
         #endif
     }
 
-    private static func lookUp(_ host: String) throws -> ResolvedAddresses {
+    @Sendable private static func lookUp(_ host: String) throws -> ResolvedAddresses {
         do throws(Fault) {
             return ResolvedAddresses(try SocketAddress.lookUpIfExisting(host))
         } catch {
@@ -92,22 +94,22 @@ public final class SystemResolver: HostResolver {
         }
     }
 
-    private func end(_ call: Call, _ result: Result<ResolvedAddresses, any Error>) {
-        state.withLock { state in
-            if state.needed.remove(ObjectIdentifier(call)) == nil { state.abandonedCount -= 1 }
+    private func end(_ host: String, _ outcome: Outcome) {
+        let (waiters, _) = state.withLock { state in
+            state.queue.end(host)
+            return (state.waiters.removeValue(forKey: host) ?? [], state.timers.removeValue(forKey: host))
         }
-        call.result.fulfill(result)
+        for waiter in waiters { waiter.fulfill(outcome) }
     }
 
-    private func cancel(_ call: Call) {
+    private func cancel(_ waiter: Deferred<Outcome>, _ host: String) {
         state.withLock { state in
-            if let index = state.queue.firstIndex(where: { $0 === call }) {
-                state.queue.remove(at: index)
-            } else if state.needed.remove(ObjectIdentifier(call)) != nil {
-                state.abandonedCount += 1
-            }
+            guard var waiters = state.waiters[host] else { return }
+            waiters.removeAll { $0 === waiter }
+            state.waiters[host] = waiters.isEmpty ? nil : waiters
+            if waiters.isEmpty, !state.queue.remove(host) { state.queue.stopCounting(host) }
         }
-        call.result.fulfill(.failure(CancellationError()))
+        waiter.fulfill(.failure(CancellationError()))
         startNext()
     }
 }

@@ -65,21 +65,45 @@ extension Exchange {
     }
 }
 
+/// The pause of an exchange. Its timer can fire while a longer pause replaces it, so each pause has a number.
+struct TransferPause {
+    /// The number of the current pause; nil if there is none.
+    private var current: Int?
+    private var count = 0
+    /// The uptime at which the current or last pause ends.
+    private var end = Duration.zero
+
+    var isActive: Bool { current != nil }
+
+    /// Begins a pause. Returns its number, or nil if another pause ends at the same time or later.
+    mutating func begin(until end: Duration) -> Int? {
+        guard end > self.end else { return nil }
+        count += 1
+        (self.end, current) = (end, count)
+        return count
+    }
+
+    /// Ends a pause. Returns false if it isn't the current one.
+    mutating func end(_ number: Int) -> Bool {
+        guard current == number else { return false }
+        current = nil
+        return true
+    }
+}
+
 /// Suspends an exchange while its limiter requires a pause, or while its owner has suspended it.
 private final class LimitedExchange: ExchangeObserver {
     private struct State {
-        var isSuspended = false
-        var pause: DelayedCall?
-        /// The uptime at which the pause ends.
-        var pauseEnd = Duration.zero
-        /// The number of pauses so far.
-        var pauseCount = 0
+        var pause = TransferPause()
+        /// The timer of the pause. Releasing it ends the timer.
+        var timer: DelayedCall?
         var sent: Int64 = 0
         var received: Int64 = 0
     }
 
     /// The control that the transport observes.
     let control = ExchangeControl()
+    private let owner: ExchangeControl
     private let base: (any ExchangeObserver)?
     private let limiter: BandwidthLimiter
     private let time: TimeSource
@@ -88,18 +112,14 @@ private final class LimitedExchange: ExchangeObserver {
     private let applying = Locked(())
 
     init(_ exchange: Exchange, by limiter: BandwidthLimiter) {
-        (base, self.limiter, time) = (exchange.observer, limiter, exchange.options.timeSource)
-        if exchange.control.attach({ [weak self] in self?.setSuspended($0) }) { setSuspended(true) }
-    }
-
-    private func setSuspended(_ isSuspended: Bool) {
-        state.withLock { $0.isSuspended = isSuspended }
-        apply()
+        (owner, base, self.limiter, time) = (exchange.control, exchange.observer, limiter, exchange.options.timeSource)
+        if owner.attach({ [weak self] _ in self?.apply() }) { apply() }
     }
 
     private func apply() {
         applying.withLock { _ in
-            let isSuspended = state.withLock { $0.isSuspended || $0.pause != nil }
+            // The owner's state is read here, because it can change while it is being reported.
+            let isSuspended = owner.isSuspended || state.withLock { $0.pause.isActive }
             if isSuspended { control.suspend() } else { control.resume() }
         }
     }
@@ -115,23 +135,18 @@ private final class LimitedExchange: ExchangeObserver {
         let now = time.uptime
         let pause = limiter.pause(after: bytes, direction, at: now)
         guard pause > .zero else { return }
-        // The last call is released outside the lock, because that cancels it.
+        // The last timer is released outside the lock, because that cancels it.
         let last = state.withLock { state -> DelayedCall? in
-            guard now + pause > state.pauseEnd else { return nil }
-            state.pauseEnd = now + pause
-            state.pauseCount += 1
-            let call = DelayedCall(after: pause, of: time) { [weak self, number = state.pauseCount] in
-                self?.endPause(number)
-            }
-            return Swift.exchange(&state.pause, with: call)
+            guard let number = state.pause.begin(until: now + pause) else { return nil }
+            let timer = DelayedCall(after: pause, of: time) { [weak self] in self?.endPause(number) }
+            return Swift.exchange(&state.timer, with: timer)
         }
         last?.cancel()
         apply()
     }
 
     private func endPause(_ number: Int) {
-        let call = state.withLock { state in number == state.pauseCount ? state.pause.take() : nil }
-        if call != nil { apply() }
+        if state.withLock({ $0.pause.end(number) }) { apply() }
     }
 
     // MARK: ExchangeObserver

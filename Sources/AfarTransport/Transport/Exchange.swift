@@ -181,6 +181,7 @@ public struct Exchange: Sendable {
         }
         if let network = options.networkBox { requiredFeatures.formUnion(network.requiredFeatures) }
         if options.connectionPolicy != nil { requiredFeatures.insert(.connectionPolicy) }
+        if options.bandwidthLimiter != nil { requiredFeatures.insert(.suspension) }
         if let security = options.security {
             if security.evaluation != nil { requiredFeatures.insert(.serverTrust) }
             if security.identity != nil { requiredFeatures.insert(.clientIdentity) }

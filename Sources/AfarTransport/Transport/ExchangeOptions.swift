@@ -126,6 +126,9 @@ public struct ExchangeOptions: Sendable {
 
     /// Limits the rate at which bodies are sent and received, together with other exchanges. The default is nil: no limit. Sessions apply it
     /// to requests, but not to WebSockets and raw connections.
+    ///
+    /// If a transport doesn't have the feature ``TransportCapabilities/Features/suspension``, the exchange fails before it is sent, with
+    /// ``TransportError/Code-swift.struct/unsupportedByTransport``.
     public var bandwidthLimiter: BandwidthLimiter?
 
     /// Whether a policy or a resolver determines the addresses.

@@ -146,8 +146,11 @@ public struct TransportCapabilities: Sendable, Hashable {
 
         /// A sentence for error messages that names an alternative to a missing feature.
         fileprivate var advice: String {
-            guard contains(.protocolClasses) else { return "" }
-            return ". Use MockTransport to answer requests without a server, or URLSessionTransport for such classes"
+            if contains(.protocolClasses) {
+                return
+                    ". Use MockTransport to answer requests without a server, or URLSessionTransport for such classes"
+            }
+            return contains(.suspension) ? ", which a bandwidth limiter requires" : ""
         }
 
         /// The names of the features, in words.

@@ -60,6 +60,157 @@ import Testing
         #expect(try await resolver.addresses(of: "localhost").addresses.isEmpty == false)
         #expect(try await resolver.addresses(of: "a\u{0}b").addresses.isEmpty)
     }
+
+    /// A resolver whose lookups of names that begin with "dead" end only when the test ends.
+    private final class Dead: Sendable {
+        let state = Locked((lookups: [String](), threads: 0, highest: 0))
+        private let end = DispatchSemaphore(value: 0)
+
+        func resolver(maximumLookups: Int) -> SystemResolver {
+            SystemResolver(
+                maximumLookups: maximumLookups,
+                lookUp: { [self] host in
+                    state.withLock { $0.lookups.append(host) }
+                    if host.hasPrefix("dead") {
+                        end.wait()
+                        end.signal()
+                    }
+                    return ResolvedAddresses([SocketAddress("192.0.2.1")].compactMap(\.self))
+                },
+                startThread: { [self] body in
+                    state.withLock { state in
+                        state.threads += 1
+                        state.highest = max(state.highest, state.threads)
+                    }
+                    Thread.detachNewThread { [self] in
+                        body()
+                        state.withLock { $0.threads -= 1 }
+                    }
+                })
+        }
+
+        deinit { end.signal() }
+
+        func stop() { end.signal() }
+    }
+
+    /// Thousands of lookups to a server that doesn't respond take few threads, and other names are found meanwhile.
+    @Test func lookupsThatDoNotEndDoNotDelayOthers() async throws {
+        let dead = Dead()
+        let resolver = dead.resolver(maximumLookups: 4)
+        let tasks = (0..<3_000).map { index in
+            Task { try await resolver.addresses(of: "dead\(index % 1_500).dead.example") }
+        }
+        for index in 0..<20 {
+            let found = try await resolver.addresses(of: "api\(index).live.example")
+            #expect(found.addresses.count == 1)
+        }
+        #expect(dead.state.withLock { $0.highest } <= 16)
+        for task in tasks { task.cancel() }
+        for task in tasks { await #expect(throws: CancellationError.self) { _ = try await task.value } }
+        #expect(try await resolver.addresses(of: "other.live.example").addresses.count == 1)
+        dead.stop()
+        #expect(dead.state.withLock { $0.lookups.count(where: { $0.hasPrefix("dead") }) } <= 8)
+    }
+
+    @Test func concurrentLookupsOfAHostShareOne() async throws {
+        let dead = Dead()
+        let resolver = dead.resolver(maximumLookups: 2)
+        let tasks = (0..<100).map { _ in Task { try await resolver.addresses(of: "dead.example") } }
+        _ = try await resolver.addresses(of: "live.example")
+        tasks[0].cancel()
+        await #expect(throws: CancellationError.self) { _ = try await tasks[0].value }
+        dead.stop()
+        for task in tasks.dropFirst() { #expect(try await task.value.addresses.count == 1) }
+        // A task that started after the end of the lookup has caused another one.
+        #expect(dead.state.withLock { $0.lookups.count } < 100)
+    }
+
+    /// Failures of many queued lookups neither exhaust the stack nor stop further lookups.
+    @Test func threadsThatCannotStartFailTheirLookups() async throws {
+        struct NoThread: Error {}
+        let canStart = Locked(false)
+        let resolver = SystemResolver(
+            maximumLookups: 1, lookUp: { _ in ResolvedAddresses([]) },
+            startThread: { body in
+                guard canStart.withLock({ $0 }) else { throw NoThread() }
+                Thread.detachNewThread(body)
+            })
+        let outcomes = await withTaskGroup(of: Bool.self) { group in
+            for index in 0..<20_000 {
+                group.addTask {
+                    do { _ = try await resolver.addresses(of: "host\(index)") } catch let error as TransportError {
+                        return error.code == .outOfResources
+                    } catch {}
+                    return false
+                }
+            }
+            return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+        }
+        #expect(outcomes == 20_000)
+        canStart.withLock { $0 = true }
+        #expect(try await resolver.addresses(of: "a").addresses.isEmpty)
+    }
+}
+
+@Suite struct LookupQueueTests {
+    private func takeAll(from queue: inout LookupQueue<Int>) -> [Int] {
+        var numbers: [Int] = []
+        while let number = queue.takeNext() { numbers.append(number) }
+        return numbers
+    }
+
+    @Test func aQueueTakesTurnsAmongDomains() {
+        var queue = LookupQueue<Int>(limit: 2)
+        for number in 0..<10 { queue.append(number, name: "h\(number).dead.example") }
+        queue.append(10, name: "live.test")
+        let first = takeAll(from: &queue)
+        #expect(first == [0, 10])
+        queue.end(10)
+        let second = takeAll(from: &queue)
+        #expect(second == [1])
+        for number in 0..<2 { queue.stopCounting(number) }
+        let third = takeAll(from: &queue)
+        #expect(third == [2, 3])
+        for number in 2..<4 { queue.stopCounting(number) }
+        // The domain has four of the eight places.
+        let fourth = takeAll(from: &queue)
+        #expect(fourth == [])
+        for number in 11..<20 { queue.append(number, name: "other\(number)") }
+        for numbers in [[11, 12], [13, 14]] {
+            let taken = takeAll(from: &queue)
+            #expect(taken == numbers)
+            for number in numbers { queue.stopCounting(number) }
+        }
+        // All eight places are taken.
+        let fifth = takeAll(from: &queue)
+        #expect(fifth == [] && queue.isRunning(0))
+        queue.end(0)
+        let sixth = takeAll(from: &queue)
+        // The domain of the first lookups has only three now, but others have none.
+        #expect(sixth == [15] && !queue.isRunning(0))
+        let removals = [queue.remove(16), queue.remove(16), queue.remove(15)]
+        #expect(removals == [true, false, false])
+        queue.end(99)
+        #expect(queue.runningKeys.count == 8)
+    }
+}
+
+@Suite struct TransferPauseTests {
+    /// The timer of a pause can fire after a longer pause has begun.
+    @Test func anEarlierTimerDoesNotEndALongerPause() throws {
+        var pause = TransferPause()
+        #expect(!pause.isActive)
+        let numbers = [1, 1, 2].map { pause.begin(until: .seconds($0)) }
+        let (first, second) = (try #require(numbers[0]), try #require(numbers[2]))
+        #expect(numbers[1] == nil && pause.isActive)
+        let isEndedByFirst = pause.end(first)
+        #expect(!isEndedByFirst && pause.isActive)
+        let ends = [pause.end(second), pause.end(second)]
+        #expect(ends == [true, false] && !pause.isActive)
+        _ = pause.begin(until: .seconds(3))
+        #expect(pause.isActive)
+    }
 }
 
 @Suite(.timeLimit(.minutes(1))) struct CachingResolverTests {
@@ -157,6 +308,22 @@ import Testing
         let other = CachingResolver(failing)
         for _ in 0..<2 { await #expect(throws: Failure.self) { _ = try await other.addresses(of: "a.example") } }
         #expect(failing.count == 2)
+    }
+
+    @Test func incompleteResultsAreNotCached() async throws {
+        var result = Self.result(.seconds(100))
+        result.isComplete = false
+        let counter = Counter(result)
+        var limits = CachingResolver.Limits()
+        limits.minimumTimeToLive = .seconds(30)
+        let cache = CachingResolver(counter, limits: limits)
+        for _ in 0..<2 { #expect(try await cache.addresses(of: "a.example") == result) }
+        #expect(counter.count == 2)
+        // The shortest time applies to addresses only.
+        let missing = Counter(ResolvedAddresses([], timeToLive: .zero))
+        let other = CachingResolver(missing, limits: limits)
+        for _ in 0..<2 { _ = try await other.addresses(of: "a.example") }
+        #expect(missing.count == 2)
     }
 
     @Test func theNumberOfHostsIsLimited() async throws {

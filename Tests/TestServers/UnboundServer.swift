@@ -1,9 +1,8 @@
 import Foundation
-import TestServers
 
 extension ServerChild {
     /// Starts Debian's unbound as a DNS server over HTTPS (HTTP/2) with the certificate for `localhost`. It serves only the zone `test`.
-    static func unbound(_ certificates: TestCertificates) async throws -> ServerChild {
+    package static func unbound(_ certificates: TestCertificates) async throws -> ServerChild {
         let zone = """
             $ORIGIN test.
             $TTL 300
