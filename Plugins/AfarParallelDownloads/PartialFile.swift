@@ -1,3 +1,4 @@
+import AfarCore
 import Foundation
 
 /// The temporary file next to the destination, to whose places the parts of a download are written.
@@ -8,22 +9,36 @@ final class PartialFile: Sendable {
     private let descriptor: Int32
     /// The permissions of a new file. While the file is incomplete, only this user can read it.
     private let permissions: mode_t
-    private let isOpen = Guarded(true)
+    private let isOpen = Locked(true)
 
     /// Creates the file and missing directories.
-    init(nextTo destination: URL) throws(ParallelDownloadError) {
+    ///
+    /// - Throws: A ``ParallelDownloadError``, or the error of other downloads if the destination is a directory.
+    init(nextTo destination: URL) throws {
         let folder = destination.deletingLastPathComponent()
-        guard destination.isFileURL else { throw .cannotWrite(path: destination.absoluteString, code: EINVAL) }
+        guard destination.isFileURL else {
+            throw ParallelDownloadError.cannotWrite(path: destination.absoluteString, code: EINVAL)
+        }
+        url = folder.appending(path: ".afar-\(UUID().uuidString)")
+        var status = stat()
+        guard lstat(destination.path, &status) != 0 || status.st_mode & S_IFMT != S_IFDIR else {
+            let cause = CocoaError(
+                .fileWriteFileExists,
+                userInfo: [
+                    NSLocalizedDescriptionKey: "A directory already exists. Directories are never replaced.",
+                    NSURLErrorKey: destination, NSFilePathErrorKey: destination.path,
+                    NSUnderlyingErrorKey: POSIXError(.EISDIR),
+                ])
+            throw AFError.downloadedFileMoveFailed(error: cause, source: url, destination: destination)
+        }
         do {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         } catch {
             let cause = (error as? CocoaError)?.userInfo[NSUnderlyingErrorKey] as? POSIXError
-            throw .cannotWrite(path: folder.path, code: cause?.code.rawValue ?? EIO)
+            throw ParallelDownloadError.cannotWrite(path: folder.path, code: cause?.code.rawValue ?? EIO)
         }
-        url = folder.appending(path: ".afar-\(UUID().uuidString)")
         descriptor = open(url.path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
-        guard descriptor >= 0 else { throw .cannotWrite(path: url.path, code: errno) }
-        var status = stat()
+        guard descriptor >= 0 else { throw ParallelDownloadError.cannotWrite(path: url.path, code: errno) }
         permissions = fstat(descriptor, &status) == 0 ? status.st_mode & 0o777 : 0o600
         fchmod(descriptor, 0o600)
     }
@@ -34,21 +49,9 @@ final class PartialFile: Sendable {
         unlink(url.path)
     }
 
-    /// Reserves space for the file, so that a full disk is detected before anything is transferred.
-    func reserve(_ length: Int64) throws(ParallelDownloadError) {
-        guard length > 0 else { return }
-        #if os(Linux)
-            var code = EINTR
-            while code == EINTR { code = posix_fallocate(descriptor, 0, off_t(length)) }
-            if code == EOPNOTSUPP || code == EINVAL { return try truncate(to: length) }
-            guard code == 0 else { throw .cannotWrite(path: url.path, code: code) }
-        #else
-            try truncate(to: length)
-        #endif
-    }
-
+    /// Sets the length. The file system stores only the bytes that are written, so a server that announces a large file uses no space.
     func truncate(to length: Int64) throws(ParallelDownloadError) {
-        guard ftruncate(descriptor, off_t(length)) == 0 else { throw failure() }
+        guard ftruncate(descriptor, off_t(length)) == 0 else { throw failure(errno) }
     }
 
     func write(_ data: Data, at offset: Int64) throws(ParallelDownloadError) {
@@ -63,7 +66,7 @@ final class PartialFile: Sendable {
             }
             return nil
         }
-        if let code { throw .cannotWrite(path: url.path, code: code) }
+        if let code { throw failure(code) }
     }
 
     /// Removes the file and frees its space, even if other objects still reference a request for a part.
@@ -91,5 +94,5 @@ final class PartialFile: Sendable {
         return mustClose ? Foundation.close(descriptor) : 0
     }
 
-    private func failure() -> ParallelDownloadError { .cannotWrite(path: url.path, code: errno) }
+    private func failure(_ code: Int32) -> ParallelDownloadError { .cannotWrite(path: url.path, code: code) }
 }
