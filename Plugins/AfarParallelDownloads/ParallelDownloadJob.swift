@@ -143,7 +143,7 @@ final class ParallelDownloadJob: Sendable {
             part.forgetFailures()
             do {
                 try await request(part, from: nil)
-            } catch ParallelDownloadError.changedOnServer {
+            } catch let other where other.ownError as? ParallelDownloadError == .changedOnServer {
                 // The other mirror has another file or other validators, so the failure of the first one is the reason.
                 throw error
             }

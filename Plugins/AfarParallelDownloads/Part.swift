@@ -142,7 +142,7 @@ final class Part: Sendable {
 
     /// Checks the head of a response before its body is written.
     func accept(_ head: ResponseHead) throws {
-        let codings = head.values(for: .contentEncoding).filter { $0.lowercased() != "identity" }
+        let codings = head.values(for: .contentEncoding).filter { !["", "identity"].contains($0.lowercased()) }
         switch (state.withLock { $0.kind }, head.status) {
         case (_, 200), (_, 206):
             if !codings.isEmpty { throw ParallelDownloadError.contentCoding(codings.joined(separator: ", ")) }

@@ -46,7 +46,9 @@ struct PartRetrier: RequestInterceptor {
         _ request: Request, for session: Session, dueTo error: any Error,
         completion: @escaping @Sendable (RetryResult) -> Void
     ) {
-        guard part.hasBegun, !part.hasWholeResponse, error.ownError == nil, Self.policy.shouldRetry(request: request, dueTo: error) else {
+        guard part.hasBegun, !part.hasWholeResponse, error.ownError == nil,
+            Self.policy.shouldRetry(request: request, dueTo: error)
+        else {
             return completion(.doNotRetry)
         }
         let failures = part.countFailure()

@@ -167,6 +167,8 @@ final class UploadParts: Sendable {
             parts: Self.divided(identity.size, into: count))
         do {
             guard let saved = try recordFile?.read(), let file, let url else {
+                // If the record can't be written, nothing is created on the server.
+                try recordFile?.write(new)
                 state = Locked(new)
                 return
             }
@@ -230,5 +232,6 @@ final class UploadParts: Sendable {
 
     func removeRecord() { file?.remove() }
 
-    func finish() { file?.finish() }
+    /// Releases the record. Removes it if no upload exists.
+    func finish() { urls.isEmpty ? file?.remove() : file?.finish() }
 }

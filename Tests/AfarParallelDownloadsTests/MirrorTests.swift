@@ -84,7 +84,8 @@ import Testing
             // The first signature is valid for two requests.
             if number > 1, request.target.hasSuffix("signature=0") { (answer.status, answer.bytes) = (403, 0..<0) }
         }
-        let front = try await front((0..<9).map { server.url.appending(queryItems: [.init(name: "signature", value: "\($0)")]) })
+        let front = try await front(
+            (0..<9).map { server.url.appending(queryItems: [.init(name: "signature", value: "\($0)")]) })
         _ = try await session.download(front.url("/moved"), parallel: 2, to: server.file).value
         #expect(try server.isComplete())
         #expect(front.requestCount > 1)

@@ -230,7 +230,8 @@ import Testing
         let server = try await FileServer(.sample(3 * mebibyte))
         // The error is the same as that of other downloads, but nothing is requested.
         let error = await session.download(server.url, parallel: 2, to: server.folder).result.error as? AFError
-        let destination: DownloadRequest.Destination = { [folder = server.folder] _, _ in (folder, .removePreviousFile) }
+        let destination: DownloadRequest.Destination = { [folder = server.folder] _, _ in (folder, .removePreviousFile)
+        }
         let other = await session.download(server.url, to: destination).serializingDownloadedFileURL().response
         let expected = try #require(other.error)
         #expect(error?.isDownloadedFileMoveError == true)

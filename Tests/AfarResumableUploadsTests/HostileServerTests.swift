@@ -273,7 +273,9 @@ import Testing
         let server = try UploadServer { state in
             state.answer = { request, number in
                 number == 2
-                    ? .send("HTTP/1.1 503 X\r\nRetry-After: 99999999999999999999999999\r\nContent-Length: 0\r\n\r\n", closes: false)
+                    ? .send(
+                        "HTTP/1.1 503 X\r\nRetry-After: 99999999999999999999999999\r\nContent-Length: 0\r\n\r\n",
+                        closes: false)
                     : nil
             }
         }

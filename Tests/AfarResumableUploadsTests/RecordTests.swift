@@ -22,10 +22,10 @@ import Testing
             file, to: url ?? server.url(), protocol: uploadProtocol, headers: ["Authorization": "Bearer secret"],
             options: ResumableUploadOptions(record: folder.record)
         ).result.uploadError
-        guard case .rejected(method: "HEAD", status: 403, _) = error else { 
+        guard case .rejected(method: "HEAD", status: 403, _) = error else {
             Issue.record("\(String(describing: error))")
             return
- }
+        }
         server.state.withLock { $0.answer = nil }
     }
 
@@ -129,6 +129,37 @@ import Testing
             Issue.record("\(String(describing: error))")
             return
         }
+    }
+
+    /// Otherwise, the server would keep an upload whose URL is lost.
+    @Test func nothingIsCreatedIfTheRecordCannotBeWritten() async throws {
+        let (server, folder) = (try UploadServer(), try TestFolder())
+        defer { server.stop() }
+        let (file, _) = try folder.file(1_000)
+        // The name is too long for the temporary file that replaces the record.
+        let record = folder.url.appending(path: String(repeating: "r", count: 245))
+        let error = await skippingSession().uploadResumable(
+            file, to: server.url(), protocol: .tus, options: ResumableUploadOptions(record: record)
+        ).result.uploadError
+        guard case .recordInaccessible = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(server.log.isEmpty)
+    }
+
+    @Test func aRecordWithoutAnUploadIsRemoved() async throws {
+        let server = try UploadServer { state in
+            state.answer = { _, _ in .send("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n", closes: false) }
+        }
+        let folder = try TestFolder()
+        defer { server.stop() }
+        let (file, _) = try folder.file(1_000)
+        let result = await skippingSession().uploadResumable(
+            file, to: server.url(), protocol: .tus, options: ResumableUploadOptions(record: folder.record)
+        ).result
+        #expect(result.uploadError != nil)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["file-1"])
     }
 
     @Test func aSecondUploadWithTheRecordIsRefused() async throws {

@@ -72,7 +72,8 @@ import Testing
         defer { server.stop() }
         let (file, _) = try folder.file(1_000)
         let clock = SkippingClock()
-        let error = await skippingSession(clock).uploadResumable(file, to: server.url(), protocol: .tus).result.uploadError
+        let error = await skippingSession(clock).uploadResumable(file, to: server.url(), protocol: .tus).result
+            .uploadError
         guard case .noProgress(attempts: 8, _) = error else {
             Issue.record("\(String(describing: error))")
             return

@@ -71,7 +71,8 @@ struct ResumableUploadRunner {
         ]
         guard let (name, _) = unsupported.first(where: \.1) else { return }
         throw Failure(
-            .usage, "\(name) can't be combined with --resumable, because the upload consists of several requests. Omit it.")
+            .usage,
+            "\(name) can't be combined with --resumable, because the upload consists of several requests. Omit it.")
     }
 
     private var uploadOptions: ResumableUploadOptions {

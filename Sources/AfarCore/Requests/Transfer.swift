@@ -131,7 +131,9 @@ open class Transfer<Success: Sendable>: @unchecked Sendable {
             [weak self] in self?.end(with: .transferTimedOut(after: limit))
         }
         let task = Task(executorPreference: QueueExecutor.global) { [self] in
-            var result: Result<Success, any Error>
+            // The transfer can have been canceled before its start.
+            if state.withLock({ $0.end != nil }) { withUnsafeCurrentTask { $0?.cancel() } }
+            let result: Result<Success, any Error>
             do {
                 result = .success(try await run())
             } catch {
@@ -289,8 +291,10 @@ private final class ProgressReporter: Sendable {
                 state.isPending = false
                 return (state.completed, state.total, state.handler)
             }
-            // On Linux, a total of 0 traps.
-            if let total, total > 0, progress.totalUnitCount != total { progress.totalUnitCount = total }
+            // On Linux, changing a known total to 0 traps.
+            if let total, total != progress.totalUnitCount, total > 0 || progress.totalUnitCount < 0 {
+                progress.totalUnitCount = total
+            }
             progress.completedUnitCount = completed
             if let handler { handler.queue.async { [progress] in handler.call(progress) } }
         }
