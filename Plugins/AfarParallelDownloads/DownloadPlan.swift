@@ -10,6 +10,12 @@ struct FileVersion: Equatable, Sendable {
     /// The origin of the response. A validator is valid only for its origin (RFC 9110, section 8.8.3).
     var origin: Origin?
 
+    init(length: Int64, validator: String, origin: Origin?) {
+        self.length = length
+        self.validator = validator
+        self.origin = origin
+    }
+
     init(_ head: ResponseHead, length: Int64) {
         self.length = length
         validator = head.strongValidator
@@ -43,7 +49,7 @@ struct DownloadPlan: Sendable {
 
     init(workers: Int) { self.workers = workers }
 
-    /// Adds the bytes of the file after the first part.
+    /// Adds bytes of the file. Bytes that are added last are requested first.
     mutating func add(_ range: Range<Int64>) {
         if !range.isEmpty { free.append(range) }
     }

@@ -10,13 +10,16 @@ public import Foundation
 ///
 /// The download starts when you call `resume()`, add a handler with `response(queue:completionHandler:)`, or read `value` or `result`. Its
 /// value is the location of the complete file. It fails with a ``ParallelDownloadError``, a ``AfarCore/DigestError``, or the
-/// ``AfarCore/AFError`` of a request. Canceling it removes its temporary file. You can use all members from any thread.
+/// ``AfarCore/AFError`` of a request. Then, its temporary file is removed, unless ``keepPartialFile()`` was called. You can use all members from any thread.
 public final class ParallelDownload: Transfer<URL>, @unchecked Sendable {
     // Sendable because the locks protect all state.
 
     private struct State {
         var head: ResponseHead?
         var checks = DigestChecks()
+        var earlier: Data?
+        var keepsPartialFile = false
+        var resumeData: Data?
     }
 
     let convertible: any URLRequestConvertible
@@ -46,6 +49,43 @@ public final class ParallelDownload: Transfer<URL>, @unchecked Sendable {
     var checks: DigestChecks { state.withLock { $0.checks } }
 
     func didReceive(_ head: ResponseHead) { state.withLock { $0.head = head } }
+
+    // MARK: Resuming
+
+    /// Keeps the partial file if the download fails or is canceled, so that another download can continue with ``resumeData``. Call this
+    /// method before the download starts.
+    @discardableResult
+    public func keepPartialFile() -> Self {
+        state.withLock { $0.keepsPartialFile = true }
+        return self
+    }
+
+    /// The data with which another download continues, also in another process. It is available after a failure or cancellation if
+    /// ``keepPartialFile()`` was called and the server supports ranges with a strong validator. Otherwise, it is nil, and the file was removed.
+    ///
+    /// It contains the location of the partial file and the ranges that are missing, but no URL and no headers.
+    public var resumeData: Data? { state.withLock { $0.resumeData } }
+
+    /// Continues an earlier download of the same file. Call this method before the download starts.
+    ///
+    /// The download fails with a ``AfarCore/ResumeDataError`` if the data or the file can't be used, and with
+    /// ``ParallelDownloadError/changedOnServer`` if the server has another version of the file. Then, start again without the data.
+    ///
+    /// - Parameter data: The ``resumeData`` of the earlier download. Its file must be on the file system of the destination.
+    @discardableResult
+    public func resume(with data: Data) -> Self {
+        state.withLock { $0.earlier = data }
+        return self
+    }
+
+    /// The earlier download that this one continues.
+    func earlier() throws -> PartialDownload? {
+        try state.withLock { $0.earlier }.map { try PartialDownload(decoding: $0) }
+    }
+
+    var keepsPartialFile: Bool { state.withLock { $0.keepsPartialFile } }
+
+    func didKeep(_ partial: PartialDownload) { state.withLock { $0.resumeData = partial.encoded() } }
 
     /// Performs the download. Called by the superclass.
     public override func run() async throws -> URL {

@@ -10,6 +10,8 @@ final class ParallelDownloadJob: Sendable {
     private struct State {
         var plan: DownloadPlan
         var version: FileVersion?
+        /// The rest of parts that failed.
+        var unfinished: [Range<Int64>] = []
         /// Where the original URL was redirected.
         var mirror: Mirror?
     }
@@ -29,18 +31,40 @@ final class ParallelDownloadJob: Sendable {
 
     func run() async throws -> URL {
         try Task.checkCancellation()
-        let file = try PartialFile(nextTo: destination)
+        let earlier = try download.earlier()
+        let file = try earlier.map { try PartialFile($0, for: destination) } ?? PartialFile(nextTo: destination)
         do {
-            try await complete(file)
+            try await complete(file, after: earlier)
         } catch {
-            file.discard()
+            if let partial = partialDownload(in: file, after: error) {
+                file.keep()
+                download.didKeep(partial)
+            } else {
+                file.discard()
+            }
             throw error
         }
         return destination
     }
 
-    private func complete(_ file: PartialFile) async throws {
-        let length = try await download(to: file)
+    /// Returns what another download requires to continue, or nil if the bytes can't be used.
+    private func partialDownload(in file: PartialFile, after error: any Error) -> PartialDownload? {
+        guard download.keepsPartialFile else { return nil }
+        if let error = error.ownError {
+            guard case .cannotWrite = error as? ParallelDownloadError else { return nil }
+        }
+        let (version, missing) = state.withLock { ($0.version, $0.plan.free + $0.unfinished) }
+        return version.flatMap { PartialDownload(missing.filter { !$0.isEmpty }, of: $0, in: file) }
+    }
+
+    private func complete(_ file: PartialFile, after earlier: PartialDownload?) async throws {
+        let length: Int64
+        if let earlier {
+            try await downloadRest(of: earlier, to: file)
+            length = earlier.length
+        } else {
+            length = try await download(to: file)
+        }
         try file.truncate(to: length)
         try await download.checks.verify(file.url, head: download.head)
         try Task.checkCancellation()
@@ -72,6 +96,22 @@ final class ParallelDownloadJob: Sendable {
         }
     }
 
+    /// Downloads the parts that an earlier download didn't complete.
+    private func downloadRest(of earlier: PartialDownload, to file: PartialFile) async throws {
+        let missing = earlier.ranges
+        state.withLock { state in
+            state.version = earlier.version
+            for range in missing.reversed() { state.plan.add(range) }
+            for _ in 0..<workers { state.plan.begin() }
+        }
+        let completed = missing.reduce(earlier.length) { $0 - Int64($1.count) }
+        download.updateProgress { ($0, $1) = (completed, earlier.length) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<workers { group.addTask { [self] in try await work(on: file) } }
+            while try await group.next() != nil {}
+        }
+    }
+
     /// Called with the head of the first successful response, and again if the first request is repeated.
     private func open(_ head: ResponseHead, _ version: FileVersion?, _ file: PartialFile) throws {
         download.didReceive(head)
@@ -95,7 +135,15 @@ final class ParallelDownloadJob: Sendable {
         } catch  where error.ownError is Part.NoParts {
             part.requestWhole()
             try await fetch(part)
+        } catch {
+            keepRest(of: part)
+            throw error
         }
+    }
+
+    private func keepRest(of part: Part) {
+        guard let rest = part.rest else { return }
+        state.withLock { $0.unfinished.append(rest) }
     }
 
     /// Requests parts until none is left.
@@ -105,7 +153,10 @@ final class ParallelDownloadJob: Sendable {
             do {
                 try await fetch(part)
             } catch {
-                guard leave(part, after: error) else { throw error }
+                guard leave(part, after: error) else {
+                    keepRest(of: part)
+                    throw error
+                }
                 return
             }
         }
@@ -165,11 +216,15 @@ final class ParallelDownloadJob: Sendable {
         download.prepare(request)
         if let mirror { request.adapt(using: mirror) }
         filter?.apply(to: request)
-        request.validate(readingBodyUpTo: 0) { [state] urlRequest, head in
-            try part.accept(head)
-            if mirror == nil, let target = Mirror(of: urlRequest?.url, answeredBy: head) {
+        request.validate(readingBodyUpTo: 0) { [state, download] urlRequest, head in
+            // The other workers start when the first response has been accepted.
+            if mirror == nil, [200, 206].contains(head.status),
+                let target = Mirror(of: urlRequest?.url, answeredBy: head)
+            {
                 state.withLock { $0.mirror = target }
             }
+            try part.accept(head)
+            if download.head == nil { download.didReceive(head) }
             return nil
         }
         let completion = await withTaskCancellationHandler {

@@ -7,19 +7,58 @@ import Foundation
 final class PartialFile: Sendable {
     let url: URL
     private let descriptor: Int32
-    /// The permissions of a new file. While the file is incomplete, only this user can read it.
-    private let permissions: mode_t
-    private let isOpen = Locked(true)
+    /// The permissions of the complete file. While the file is incomplete, only this user can read it.
+    let permissions: mode_t
+    private let state = Locked((isOpen: true, isKept: false))
 
     /// Creates the file and missing directories.
     ///
     /// - Throws: A ``ParallelDownloadError``, or the error of other downloads if the destination is a directory.
     init(nextTo destination: URL) throws {
         let folder = destination.deletingLastPathComponent()
-        guard destination.isFileURL else {
-            throw ParallelDownloadError.cannotWrite(path: destination.absoluteString, code: EINVAL)
+        url = folder.appending(path: "\(Self.prefix)\(UUID().uuidString)")
+        try Self.prepare(destination, for: url)
+        descriptor = open(url.path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
+        guard descriptor >= 0 else { throw ParallelDownloadError.cannotWrite(path: url.path, code: errno) }
+        var status = stat()
+        permissions = fstat(descriptor, &status) == 0 ? status.st_mode & 0o777 : 0o600
+        fchmod(descriptor, 0o600)
+        flock(descriptor, LOCK_EX | LOCK_NB)
+    }
+
+    /// Opens the file of an earlier download.
+    ///
+    /// - Throws: A ``ResumeDataError`` if the file isn't one of this module's, or another download uses it.
+    init(_ earlier: PartialDownload, for destination: URL) throws {
+        url = URL(filePath: earlier.path)
+        permissions = mode_t(truncatingIfNeeded: earlier.permissions & 0o666)
+        try Self.prepare(destination, for: url)
+        descriptor = open(url.path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        // Another file at this path must not be removed.
+        state.withLock { $0.isKept = true }
+        guard descriptor >= 0 else { throw ParallelDownloadError.cannotWrite(path: url.path, code: errno) }
+        var (status, folder) = (stat(), stat())
+        let isOwn =
+            fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && status.st_uid == geteuid()
+            && status.st_nlink == 1 && status.st_mode & 0o077 == 0 && status.st_size == earlier.length
+        guard isOwn, url.lastPathComponent.hasPrefix(Self.prefix) else { throw ResumeDataError.damaged }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw ResumeDataError.inUse(path: url.path) }
+        // The complete file is renamed.
+        guard stat(destination.deletingLastPathComponent().path, &folder) == 0, folder.st_dev == status.st_dev else {
+            throw ParallelDownloadError.cannotWrite(path: destination.path, code: EXDEV)
         }
-        url = folder.appending(path: ".afar-\(UUID().uuidString)")
+        state.withLock { $0.isKept = false }
+    }
+
+    private static let prefix = ".afar-"
+
+    /// Checks the destination, and creates missing directories.
+    private static func prepare(_ destination: URL, for url: URL) throws {
+        let folder = destination.deletingLastPathComponent()
+        guard destination.isFileURL else {
+            throw ParallelDownloadError.cannotWrite(
+                path: Redaction.standard.url(destination.absoluteString), code: EINVAL)
+        }
         var status = stat()
         guard lstat(destination.path, &status) != 0 || status.st_mode & S_IFMT != S_IFDIR else {
             let cause = CocoaError(
@@ -37,16 +76,18 @@ final class PartialFile: Sendable {
             let cause = (error as? CocoaError)?.userInfo[NSUnderlyingErrorKey] as? POSIXError
             throw ParallelDownloadError.cannotWrite(path: folder.path, code: cause?.code.rawValue ?? EIO)
         }
-        descriptor = open(url.path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
-        guard descriptor >= 0 else { throw ParallelDownloadError.cannotWrite(path: url.path, code: errno) }
-        permissions = fstat(descriptor, &status) == 0 ? status.st_mode & 0o777 : 0o600
-        fchmod(descriptor, 0o600)
     }
 
     deinit {
         close()
         // After a move, the name no longer exists.
-        unlink(url.path)
+        if !state.withLock({ $0.isKept }) { unlink(url.path) }
+    }
+
+    /// Keeps the file for another download, and closes it.
+    func keep() {
+        state.withLock { $0.isKept = true }
+        close()
     }
 
     /// Sets the length. The file system stores only the bytes that are written, so a server that announces a large file uses no space.
@@ -73,7 +114,7 @@ final class PartialFile: Sendable {
     func discard() {
         unlink(url.path)
         // After the file has been closed, another file can have the same descriptor.
-        isOpen.withLock { isOpen in if isOpen { _ = ftruncate(descriptor, 0) } }
+        state.withLock { if $0.isOpen { _ = ftruncate(descriptor, 0) } }
     }
 
     /// Closes the file and renames it to the destination.
@@ -87,9 +128,9 @@ final class PartialFile: Sendable {
 
     @discardableResult
     private func close() -> Int32 {
-        let mustClose = isOpen.withLock { isOpen in
-            defer { isOpen = false }
-            return isOpen
+        let mustClose = state.withLock { state in
+            defer { state.isOpen = false }
+            return state.isOpen
         }
         return mustClose ? Foundation.close(descriptor) : 0
     }

@@ -21,6 +21,7 @@ public final class ResumableUpload: Transfer<ResumableUploadResponse>, @unchecke
     private struct State {
         var deletesUpload = false
         var expirationDate: Date?
+        var url: URL?
         /// The progress of each part.
         var bytes: [Int: Int64] = [:]
     }
@@ -36,6 +37,13 @@ public final class ResumableUpload: Transfer<ResumableUploadResponse>, @unchecke
 
     /// Performs the upload. Called by the superclass.
     public override func run() async throws -> ResumableUploadResponse { try await makeJob(self).run() }
+
+    /// The URL of the upload, without user name and password, or nil if the server hasn't announced it. It is also nil for parallel parts.
+    ///
+    /// After a failure, the upload can be continued with this URL.
+    public var uploadURL: URL? { state.withLock { $0.url } }
+
+    func didReceive(uploadURL: URL?) { state.withLock { $0.url = uploadURL } }
 
     /// When the server removes the upload if it is incomplete, or nil if the server hasn't announced it.
     public var expirationDate: Date? { state.withLock { $0.expirationDate } }

@@ -55,6 +55,7 @@ struct UploadJob: Sendable {
         self.options = options
         self.parts = parts
         canStartOver = existing == nil
+        if parts.all.count == 1 { upload.didReceive(uploadURL: parts.url(of: 0)) }
         client = UploadClient(upload: upload, endpoint: endpoint, requests: requests)
         switch body {
         case .file:
@@ -143,6 +144,7 @@ struct UploadJob: Sendable {
         ) {
             parts.url(of: index)
         } saveURL: {
+            if !isJoined { upload.didReceive(uploadURL: $0) }
             try parts.setURL($0, of: index)
         } didProgress: {
             upload.didProgress(to: $0, of: index)

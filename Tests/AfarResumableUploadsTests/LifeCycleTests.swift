@@ -163,8 +163,10 @@ import Testing
         let folder = try TestFolder()
         defer { server.stop() }
         let (file, data) = try folder.file(200_000)
-        let first = await skippingSession().uploadResumable(file, to: server.url(), protocol: uploadProtocol).result
-        #expect(first.uploadError != nil)
+        let first = skippingSession().uploadResumable(file, to: server.url(), protocol: uploadProtocol)
+        #expect(first.uploadURL == nil)
+        #expect(await first.result.uploadError != nil)
+        #expect(first.uploadURL == server.url("/files/1"))
         server.state.withLock { $0.answer = nil }
         let response = try await skippingSession().uploadResumable(
             file, continuing: server.url("/files/1"), protocol: uploadProtocol

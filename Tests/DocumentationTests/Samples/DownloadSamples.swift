@@ -67,6 +67,14 @@ enum DownloadSamples {
         print("Complete at \(map.lastPathComponent)")
     }
 
+    static func continued(map: URL, file: URL) async throws {
+        let download = AF.download(map, parallel: 4, to: file).keepPartialFile()
+        if case .failure = await download.result, let data = download.resumeData {
+            // Later, or in another process
+            _ = try await AF.download(map, parallel: 4, to: file).resume(with: data).value
+        }
+    }
+
     static func manyConnections(map: URL, file: URL) async throws {
         var configuration = SessionConfiguration.default
         configuration.httpMaximumConnectionsPerHost = 16
