@@ -151,7 +151,7 @@ let plugins: [Target] = [
     .plugin("AfarProtobuf", ["AfarCore", .httpTypes, .swiftProtobuf]),
     .plugin("AfarPublishers", ["AfarCore", "AfarSerializers", "AfarTransport", .openCombine]),
     .plugin("AfarResilience", ["AfarCore", "AfarTransport", .httpTypes, .metrics("CoreMetrics")]),
-    .plugin("AfarResumableUploads", ["AfarCore", "AfarTransport"]),
+    .plugin("AfarResumableUploads", ["AfarCore", "AfarTransport", .httpTypes]),
     .plugin("AfarServiceLifecycle", ["AfarCore", .serviceLifecycle("ServiceLifecycle")]),
     .plugin("AfarStructuredFields", ["AfarCore", .structuredFields]),
     .plugin("AfarTracing", ["AfarCore", "AfarTransport", .httpTypes, .tracing("Tracing")]),

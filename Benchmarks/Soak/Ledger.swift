@@ -26,12 +26,12 @@ final class Ledger: Sendable {
     /// The queue for the completion handlers.
     let queue = DispatchQueue(label: "soak.handlers")
     let requests: Int
-    private let pages: Guarded<Pages>
+    private let pages: Locked<Pages>
 
     init(requests: Int) {
         self.requests = requests
         let none = [UInt8](repeating: 0, count: requests)
-        pages = Guarded(Pages(completions: Way.allCases.map { _ in none }))
+        pages = Locked(Pages(completions: Way.allCases.map { _ in none }))
     }
 
     func note(_ way: Way, of request: Int, _ outcome: Outcome) {
@@ -76,18 +76,5 @@ final class Ledger: Sendable {
             }
             return count == 0 ? nil : (count, example)
         }
-    }
-}
-
-/// State behind an `NSLock`. On Linux, the thread sanitizer doesn't support `Mutex`.
-private final class Guarded<State>: @unchecked Sendable {
-    // Sendable because the state is accessed only under the lock.
-    private let lock = NSLock()
-    private var state: State
-
-    init(_ state: sending State) { self.state = state }
-
-    func withLock<Result>(_ body: (inout State) -> Result) -> Result {
-        lock.withLock { body(&state) }
     }
 }

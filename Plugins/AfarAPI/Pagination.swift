@@ -210,19 +210,6 @@ struct PageRequests<Value: Sendable> {
     }
 }
 
-/// A scheme, host and port (RFC 6454, section 4).
-private struct Origin: Equatable {
-    let scheme: String?
-    let host: String?
-    let port: Int?
-
-    init(_ url: URL) {
-        scheme = url.scheme?.lowercased()
-        host = url.host(percentEncoded: true)?.lowercased()
-        port = url.port ?? (scheme == "https" ? 443 : 80)
-    }
-}
-
 extension Link {
     /// Whether the context of the link is the resource at this URL, and not another resource that the parameter `anchor` names.
     fileprivate func isLink(of url: URL?) -> Bool {

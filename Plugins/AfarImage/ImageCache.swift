@@ -66,7 +66,7 @@ public final class AutoPurgingImageCache: ImageRequestCache {
     public let memoryCapacity: UInt64
     /// The memory usage in bytes to which a purge reduces the cache.
     public let preferredMemoryUsageAfterPurge: UInt64
-    private let contents = Guarded(Contents())
+    private let contents = Locked(Contents())
 
     /// Creates a cache.
     ///

@@ -143,7 +143,7 @@ extension ResponseSerializer where Self == ImageResponseSerializer {
 }
 
 extension ImageResponseSerializer {
-    private static let contentTypes = Guarded<Set<String>>([
+    private static let contentTypes = Locked<Set<String>>([
         "application/octet-stream", "binary/octet-stream", "image/apng", "image/jpeg", "image/jpg", "image/pjpeg",
         "image/png", "image/webp", "image/x-png",
     ])

@@ -7,8 +7,14 @@ struct FileVersion: Equatable, Sendable {
     var length: Int64
     /// The value for `If-Range`. Nil if the response doesn't identify the file's bytes.
     var validator: String?
-    /// The scheme, host and port of the response. A validator is valid only for its origin (RFC 9110, section 8.8.3).
-    var origin: String
+    /// The origin of the response. A validator is valid only for its origin (RFC 9110, section 8.8.3).
+    var origin: Origin?
+
+    init(length: Int64, validator: String, origin: Origin?) {
+        self.length = length
+        self.validator = validator
+        self.origin = origin
+    }
 
     init(_ head: ResponseHead, length: Int64) {
         self.length = length
@@ -27,11 +33,7 @@ struct FileVersion: Equatable, Sendable {
             ? head.value(for: .eTag) == validator : head.value(for: .lastModified).map { $0 == validator } ?? true
     }
 
-    private static func origin(of head: ResponseHead) -> String {
-        let url = URLComponents(string: head.url)
-        let scheme = url?.scheme?.lowercased() ?? ""
-        return "\(scheme)://\(url?.host?.lowercased() ?? ""):\(url?.port ?? (scheme == "https" ? 443 : 80))"
-    }
+    private static func origin(of head: ResponseHead) -> Origin? { URL(string: head.url).flatMap { Origin($0) } }
 }
 
 /// The division of a file into parts. Workers take one part at a time, and can return the rest of a part.
@@ -47,7 +49,7 @@ struct DownloadPlan: Sendable {
 
     init(workers: Int) { self.workers = workers }
 
-    /// Adds the bytes of the file after the first part.
+    /// Adds bytes of the file. Bytes that are added last are requested first.
     mutating func add(_ range: Range<Int64>) {
         if !range.isEmpty { free.append(range) }
     }

@@ -10,68 +10,63 @@ final class ParallelDownloadJob: Sendable {
     private struct State {
         var plan: DownloadPlan
         var version: FileVersion?
-        var head: ResponseHead?
-        var digests: [FileDigest] = []
-        /// Whether to verify the digest that the server sends, and whether it is required. Nil if it isn't verified.
-        var isDigestRequired: Bool?
+        /// The rest of parts that failed.
+        var unfinished: [Range<Int64>] = []
+        /// Where the original URL was redirected.
+        var mirror: Mirror?
     }
 
-    private let convertible: any URLRequestConvertible
-    private let session: Session
-    private let interceptor: (any RequestInterceptor)?
-    private let prepare: @Sendable (DataStreamRequest) -> Void
+    private let download: ParallelDownload
     private let destination: URL
     private let workers: Int
     private let queue = DispatchQueue(label: "afar.parallel")
-    private let state: Guarded<State>
-    let progress = DownloadProgress()
+    private let state: Locked<State>
 
-    init(
-        convertible: any URLRequestConvertible, workers: Int, session: Session,
-        interceptor: (any RequestInterceptor)?, prepare: @escaping @Sendable (DataStreamRequest) -> Void,
-        destination: URL
-    ) {
-        self.convertible = convertible
-        self.session = session
-        self.interceptor = interceptor
-        self.prepare = prepare
+    init(download: ParallelDownload, workers: Int, destination: URL) {
+        self.download = download
+        self.workers = workers
         self.destination = destination
-        // A request that waits for a connection could time out.
-        self.workers = max(1, min(workers, session.configuration.httpMaximumConnectionsPerHost))
-        state = Guarded(State(plan: DownloadPlan(workers: self.workers)))
+        state = Locked(State(plan: DownloadPlan(workers: workers)))
     }
-
-    var head: ResponseHead? { state.withLock { $0.head } }
-
-    func add(_ digest: FileDigest) { state.withLock { $0.digests.append(digest) } }
-
-    func requestDigest(isRequired: Bool) {
-        state.withLock { $0.isDigestRequired = isRequired || $0.isDigestRequired == true }
-    }
-
-    // MARK: Running
 
     func run() async throws -> URL {
+        try Task.checkCancellation()
+        let earlier = try download.earlier()
+        let file = try earlier.map { try PartialFile($0, for: destination) } ?? PartialFile(nextTo: destination)
         do {
-            let file = try PartialFile(nextTo: destination)
-            do {
-                try await complete(file)
-            } catch {
-                file.discard()
-                throw error
-            }
-            return destination
+            try await complete(file, after: earlier)
         } catch {
-            if Task.isCancelled { throw AFError.explicitlyCancelled }
-            throw error.ownError ?? error
+            if let partial = partialDownload(in: file, after: error) {
+                file.keep()
+                download.didKeep(partial)
+            } else {
+                file.discard()
+            }
+            throw error
         }
+        return destination
     }
 
-    private func complete(_ file: PartialFile) async throws {
-        let length = try await download(to: file)
+    /// Returns what another download requires to continue, or nil if the bytes can't be used.
+    private func partialDownload(in file: PartialFile, after error: any Error) -> PartialDownload? {
+        guard download.keepsPartialFile else { return nil }
+        if let error = error.ownError {
+            guard case .cannotWrite = error as? ParallelDownloadError else { return nil }
+        }
+        let (version, missing) = state.withLock { ($0.version, $0.plan.free + $0.unfinished) }
+        return version.flatMap { PartialDownload(missing.filter { !$0.isEmpty }, of: $0, in: file) }
+    }
+
+    private func complete(_ file: PartialFile, after earlier: PartialDownload?) async throws {
+        let length: Int64
+        if let earlier {
+            try await downloadRest(of: earlier, to: file)
+            length = earlier.length
+        } else {
+            length = try await download(to: file)
+        }
         try file.truncate(to: length)
-        await progress.finish()
-        try await verify(file)
+        try await download.checks.verify(file.url, head: download.head)
         try Task.checkCancellation()
         try file.move(to: destination)
     }
@@ -79,7 +74,7 @@ final class ParallelDownloadJob: Sendable {
     /// Downloads all parts. Returns the length of the file.
     private func download(to file: PartialFile) async throws -> Int64 {
         let (opened, opening) = AsyncStream.makeStream(of: Void.self)
-        let first = Part(file: file, progress: progress) { [self] head, version in
+        let first = Part(file: file, download: download) { [self] head, version in
             try open(head, version, file)
             opening.finish()
         }
@@ -101,10 +96,26 @@ final class ParallelDownloadJob: Sendable {
         }
     }
 
+    /// Downloads the parts that an earlier download didn't complete.
+    private func downloadRest(of earlier: PartialDownload, to file: PartialFile) async throws {
+        let missing = earlier.ranges
+        state.withLock { state in
+            state.version = earlier.version
+            for range in missing.reversed() { state.plan.add(range) }
+            for _ in 0..<workers { state.plan.begin() }
+        }
+        let completed = missing.reduce(earlier.length) { $0 - Int64($1.count) }
+        download.updateProgress { ($0, $1) = (completed, earlier.length) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<workers { group.addTask { [self] in try await work(on: file) } }
+            while try await group.next() != nil {}
+        }
+    }
+
     /// Called with the head of the first successful response, and again if the first request is repeated.
     private func open(_ head: ResponseHead, _ version: FileVersion?, _ file: PartialFile) throws {
+        download.didReceive(head)
         let isNew = state.withLock { state in
-            state.head = head
             guard let version, state.version != version else {
                 if version == nil { state.version = nil }
                 return false
@@ -114,8 +125,8 @@ final class ParallelDownloadJob: Sendable {
             return true
         }
         guard isNew, let version else { return }
-        try file.reserve(version.length)
-        progress.begin(total: version.length)
+        try file.truncate(to: version.length)
+        download.updateProgress { ($0, $1) = (0, version.length) }
     }
 
     private func fetchFirst(_ part: Part) async throws {
@@ -124,17 +135,28 @@ final class ParallelDownloadJob: Sendable {
         } catch  where error.ownError is Part.NoParts {
             part.requestWhole()
             try await fetch(part)
+        } catch {
+            keepRest(of: part)
+            throw error
         }
+    }
+
+    private func keepRest(of part: Part) {
+        guard let rest = part.rest else { return }
+        state.withLock { $0.unfinished.append(rest) }
     }
 
     /// Requests parts until none is left.
     private func work(on file: PartialFile) async throws {
         while let (range, version) = next() {
-            let part = Part(range, of: version, file: file, progress: progress)
+            let part = Part(range, of: version, file: file, download: download)
             do {
                 try await fetch(part)
             } catch {
-                guard leave(part, after: error) else { throw error }
+                guard leave(part, after: error) else {
+                    keepRest(of: part)
+                    throw error
+                }
                 return
             }
         }
@@ -158,17 +180,51 @@ final class ParallelDownloadJob: Sendable {
         repeat { try await request(part) } while try !part.isComplete()
     }
 
+    // MARK: Requests
+
+    /// Sends a request for the rest of a part to the mirror that sent the first part. If it fails, the original URL is requested, which can
+    /// redirect to another URL of that mirror, for example with a new signature.
     private func request(_ part: Part) async throws {
+        let mirror = state.withLock { $0.mirror }
+        do {
+            try await request(part, from: mirror)
+        } catch {
+            guard let mirror, error.ownError == nil, !Task.isCancelled else { throw error }
+            state.withLock { if $0.mirror == mirror { $0.mirror = nil } }
+            part.forgetFailures()
+            do {
+                try await request(part, from: nil)
+            } catch let other where other.ownError as? ParallelDownloadError == .changedOnServer {
+                // The other mirror has another file or other validators, so the failure of the first one is the reason.
+                throw error
+            }
+        }
+    }
+
+    private func request(_ part: Part, from mirror: Mirror?) async throws {
         try Task.checkCancellation()
-        let requestsDigest = state.withLock { $0.isDigestRequired != nil }
-        let interceptors = [interceptor, PartRetrier(part: part)].compactMap { $0 }
+        let session = download.session
+        var interceptors: [any RequestInterceptor] = [download.interceptor, PartRetrier(part: part)].compactMap { $0 }
+        let filter = mirror?.isOtherOrigin == true ? CredentialFilter(session.configuration.sensitiveHeaders) : nil
+        if let mirror { interceptors.append(mirror) }
+        if let filter { interceptors.append(filter) }
         let request = session.streamRequest(
-            PartRequest(convertible: convertible, part: part, requestsDigest: requestsDigest),
+            PartRequest(
+                convertible: download.convertible, part: part, requestsDigest: download.checks.isRequired != nil),
             automaticallyCancelOnStreamError: true, interceptor: Interceptor(interceptors: interceptors),
-            shouldAutomaticallyResume: true)
-        prepare(request)
-        request.validate(readingBodyUpTo: 0) { _, head in
+            shouldAutomaticallyResume: false)
+        download.prepare(request)
+        if let mirror { request.adapt(using: mirror) }
+        filter?.apply(to: request)
+        request.validate(readingBodyUpTo: 0) { [state, download] urlRequest, head in
+            // The other workers start when the first response has been accepted.
+            if mirror == nil, [200, 206].contains(head.status),
+                let target = Mirror(of: urlRequest?.url, answeredBy: head)
+            {
+                state.withLock { $0.mirror = target }
+            }
             try part.accept(head)
+            if download.head == nil { download.didReceive(head) }
             return nil
         }
         let completion = await withTaskCancellationHandler {
@@ -176,29 +232,14 @@ final class ParallelDownloadJob: Sendable {
                 request.responseStream(using: PartWriter(part: part), on: queue) { stream in
                     if let completion = stream.completion { continuation.resume(returning: completion) }
                 }
+                download.start(request)
             }
         } onCancel: {
             request.cancel()
         }
-        if let error = part.error ?? completion.error { throw error }
-    }
-
-    // MARK: Digests
-
-    private func verify(_ file: PartialFile) async throws {
-        let (expected, isRequired, head) = state.withLock { ($0.digests, $0.isDigestRequired, $0.head) }
-        var digests = expected
-        if let isRequired, let head {
-            do {
-                digests += try FileDigest.digests(in: head)
-            } catch DigestError.missing where !isRequired {}
-        }
-        guard !digests.isEmpty else { return }
-        let isCancelled = Guarded(false)
-        try await withTaskCancellationHandler {
-            for digest in digests { try digest.verify(file.url, shouldStop: { isCancelled.withLock { $0 } }) }
-        } onCancel: {
-            isCancelled.withLock { $0 = true }
-        }
+        download.finish(request)
+        if let error = part.error { throw error }
+        // A response can fail after its last byte, for example if the end of its chunks or of its TLS connection is missing.
+        if let error = completion.error, !part.hasWholeResponse { throw error }
     }
 }

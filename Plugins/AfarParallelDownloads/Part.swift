@@ -7,6 +7,9 @@ final class Part: Sendable {
     /// The server doesn't provide the file in parts. The whole file must be requested.
     struct NoParts: Error {}
 
+    /// A request was retried although all bytes had arrived.
+    struct NothingLeft: Error {}
+
     private enum Kind {
         /// The first part, before its response has arrived.
         case first
@@ -48,28 +51,28 @@ final class Part: Sendable {
     }
 
     private let file: PartialFile
-    private let progress: DownloadProgress
+    private let download: ParallelDownload
     /// Called with the head of the first successful response, and the version if the file can be requested in parts.
     private let open: @Sendable (ResponseHead, FileVersion?) throws -> Void
-    private let state: Guarded<State>
+    private let state: Locked<State>
 
     /// Creates the first part, whose response determines the version.
     init(
-        file: PartialFile, progress: DownloadProgress,
+        file: PartialFile, download: ParallelDownload,
         open: @escaping @Sendable (ResponseHead, FileVersion?) throws -> Void
     ) {
         self.file = file
-        self.progress = progress
+        self.download = download
         self.open = open
-        state = Guarded(
+        state = Locked(
             State(kind: .first, position: 0, end: DownloadPlan.minimumLength, furthest: 0, furthestAtFailure: 0))
     }
 
-    init(_ range: Range<Int64>, of version: FileVersion, file: PartialFile, progress: DownloadProgress) {
+    init(_ range: Range<Int64>, of version: FileVersion, file: PartialFile, download: ParallelDownload) {
         self.file = file
-        self.progress = progress
+        self.download = download
         open = { _, _ in }
-        state = Guarded(
+        state = Locked(
             State(
                 kind: .part(version), position: range.lowerBound, end: range.upperBound, furthest: range.lowerBound,
                 furthestAtFailure: range.lowerBound))
@@ -84,6 +87,9 @@ final class Part: Sendable {
     /// The error that ended the part, if it isn't the error of a request.
     var error: (any Error)? { state.withLock { $0.error } }
 
+    /// Whether all bytes of the last response's range have arrived, even if the response then failed.
+    var hasWholeResponse: Bool { state.withLock { $0.error == nil && $0.responseEnd == $0.position } }
+
     /// Requests the whole file from now on.
     func requestWhole() {
         state.withLock { ($0.kind, $0.position, $0.end) = (.whole(nil), 0, nil) }
@@ -92,9 +98,14 @@ final class Part: Sendable {
     // MARK: Requests
 
     /// Returns the fields that request the rest of this part (RFC 9110, sections 13.1.5 and 14.2).
-    func fields() -> HTTPHeaders {
-        let (fields, discarded) = state.withLock { state -> (HTTPHeaders, Int64) in
+    ///
+    /// - Throws: ``NothingLeft`` if all bytes have arrived.
+    func fields() throws(NothingLeft) -> HTTPHeaders {
+        let (fields, discarded) = state.withLock { state -> (HTTPHeaders?, Int64) in
+            if let end = state.end, state.responseEnd != nil, state.position == end { return (nil, 0) }
             var discarded: Int64 = 0
+            // The next response has another range.
+            state.responseEnd = nil
             if case .part(let version) = state.kind, version.validator == nil {
                 // A small file. Without a validator, it is requested again from its first byte.
                 discarded = state.position
@@ -102,7 +113,8 @@ final class Part: Sendable {
             }
             return (state.fields, discarded)
         }
-        if discarded > 0 { progress.add(-discarded) }
+        guard let fields else { throw NothingLeft() }
+        if discarded > 0 { download.updateProgress { completed, _ in completed -= discarded } }
         return fields
     }
 
@@ -110,6 +122,9 @@ final class Part: Sendable {
     var hasBegun: Bool {
         state.withLock { if case .first = $0.kind { false } else { true } }
     }
+
+    /// Counts failures from the beginning, because the next request is sent to another URL.
+    func forgetFailures() { state.withLock { $0.failures = 0 } }
 
     /// Returns the number of failures in a row without considerable progress, including this one.
     func countFailure() -> Int {
@@ -127,7 +142,7 @@ final class Part: Sendable {
 
     /// Checks the head of a response before its body is written.
     func accept(_ head: ResponseHead) throws {
-        let codings = head.values(for: .contentEncoding).filter { $0.lowercased() != "identity" }
+        let codings = head.values(for: .contentEncoding).filter { !["", "identity"].contains($0.lowercased()) }
         switch (state.withLock { $0.kind }, head.status) {
         case (_, 200), (_, 206):
             if !codings.isEmpty { throw ParallelDownloadError.contentCoding(codings.joined(separator: ", ")) }
@@ -179,8 +194,7 @@ final class Part: Sendable {
         let isResumable = version?.validator != nil && head.value(for: .acceptRanges)?.lowercased() != "none"
         try open(head, nil)
         try file.truncate(to: 0)
-        if let length { try file.reserve(length) }
-        progress.begin(total: length)
+        download.updateProgress { ($0, $1) = (0, length) }
         state.withLock { state in
             state.kind = .whole(isResumable ? version : nil)
             (state.position, state.end, state.responseEnd) = (0, length, length)
@@ -227,7 +241,7 @@ final class Part: Sendable {
             state.position += Int64(chunk.count)
             state.furthest = max(state.furthest, state.position)
         }
-        progress.add(Int64(chunk.count))
+        download.updateProgress { completed, _ in completed += Int64(chunk.count) }
         return true
     }
 

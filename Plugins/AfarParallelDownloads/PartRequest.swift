@@ -17,7 +17,7 @@ struct PartRequest: URLRequestConvertible {
         guard urlRequest.httpMethod ?? "GET" == "GET", urlRequest.httpBody == nil, urlRequest.httpBodyStream == nil,
             conditions.allSatisfy({ urlRequest.value(forHTTPHeaderField: $0) == nil })
         else { throw ParallelDownloadError.unsupportedRequest }
-        for field in part.fields() { urlRequest.setValue(field.value, forHTTPHeaderField: field.name) }
+        for field in try part.fields() { urlRequest.setValue(field.value, forHTTPHeaderField: field.name) }
         if requestsDigest { urlRequest.setValue(FileDigest.preferences, forHTTPHeaderField: "Want-Repr-Digest") }
         return urlRequest
     }
@@ -46,7 +46,9 @@ struct PartRetrier: RequestInterceptor {
         _ request: Request, for session: Session, dueTo error: any Error,
         completion: @escaping @Sendable (RetryResult) -> Void
     ) {
-        guard part.hasBegun, error.ownError == nil, Self.policy.shouldRetry(request: request, dueTo: error) else {
+        guard part.hasBegun, !part.hasWholeResponse, error.ownError == nil,
+            Self.policy.shouldRetry(request: request, dueTo: error)
+        else {
             return completion(.doNotRetry)
         }
         let failures = part.countFailure()

@@ -1,3 +1,4 @@
+import AfarCore
 import Foundation
 
 /// The temporary file next to the destination, to whose places the parts of a download are written.
@@ -6,49 +7,92 @@ import Foundation
 final class PartialFile: Sendable {
     let url: URL
     private let descriptor: Int32
-    /// The permissions of a new file. While the file is incomplete, only this user can read it.
-    private let permissions: mode_t
-    private let isOpen = Guarded(true)
+    /// The permissions of the complete file. While the file is incomplete, only this user can read it.
+    let permissions: mode_t
+    private let state = Locked((isOpen: true, isKept: false))
 
     /// Creates the file and missing directories.
-    init(nextTo destination: URL) throws(ParallelDownloadError) {
+    ///
+    /// - Throws: A ``ParallelDownloadError``, or the error of other downloads if the destination is a directory.
+    init(nextTo destination: URL) throws {
         let folder = destination.deletingLastPathComponent()
-        guard destination.isFileURL else { throw .cannotWrite(path: destination.absoluteString, code: EINVAL) }
+        url = folder.appending(path: "\(Self.prefix)\(UUID().uuidString)")
+        try Self.prepare(destination, for: url)
+        descriptor = open(url.path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
+        guard descriptor >= 0 else { throw ParallelDownloadError.cannotWrite(path: url.path, code: errno) }
+        var status = stat()
+        permissions = fstat(descriptor, &status) == 0 ? status.st_mode & 0o777 : 0o600
+        fchmod(descriptor, 0o600)
+        flock(descriptor, LOCK_EX | LOCK_NB)
+    }
+
+    /// Opens the file of an earlier download.
+    ///
+    /// - Throws: A ``ResumeDataError`` if the file isn't one of this module's, or another download uses it.
+    init(_ earlier: PartialDownload, for destination: URL) throws {
+        url = URL(filePath: earlier.path)
+        permissions = mode_t(truncatingIfNeeded: earlier.permissions & 0o666)
+        try Self.prepare(destination, for: url)
+        descriptor = open(url.path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        // Another file at this path must not be removed.
+        state.withLock { $0.isKept = true }
+        guard descriptor >= 0 else { throw ParallelDownloadError.cannotWrite(path: url.path, code: errno) }
+        var (status, folder) = (stat(), stat())
+        let isOwn =
+            fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && status.st_uid == geteuid()
+            && status.st_nlink == 1 && status.st_mode & 0o077 == 0 && status.st_size == earlier.length
+        guard isOwn, url.lastPathComponent.hasPrefix(Self.prefix) else { throw ResumeDataError.damaged }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw ResumeDataError.inUse(path: url.path) }
+        // The complete file is renamed.
+        guard stat(destination.deletingLastPathComponent().path, &folder) == 0, folder.st_dev == status.st_dev else {
+            throw ParallelDownloadError.cannotWrite(path: destination.path, code: EXDEV)
+        }
+        state.withLock { $0.isKept = false }
+    }
+
+    private static let prefix = ".afar-"
+
+    /// Checks the destination, and creates missing directories.
+    private static func prepare(_ destination: URL, for url: URL) throws {
+        let folder = destination.deletingLastPathComponent()
+        guard destination.isFileURL else {
+            throw ParallelDownloadError.cannotWrite(
+                path: Redaction.standard.url(destination.absoluteString), code: EINVAL)
+        }
+        var status = stat()
+        guard lstat(destination.path, &status) != 0 || status.st_mode & S_IFMT != S_IFDIR else {
+            let cause = CocoaError(
+                .fileWriteFileExists,
+                userInfo: [
+                    NSLocalizedDescriptionKey: "A directory already exists. Directories are never replaced.",
+                    NSURLErrorKey: destination, NSFilePathErrorKey: destination.path,
+                    NSUnderlyingErrorKey: POSIXError(.EISDIR),
+                ])
+            throw AFError.downloadedFileMoveFailed(error: cause, source: url, destination: destination)
+        }
         do {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         } catch {
             let cause = (error as? CocoaError)?.userInfo[NSUnderlyingErrorKey] as? POSIXError
-            throw .cannotWrite(path: folder.path, code: cause?.code.rawValue ?? EIO)
+            throw ParallelDownloadError.cannotWrite(path: folder.path, code: cause?.code.rawValue ?? EIO)
         }
-        url = folder.appending(path: ".afar-\(UUID().uuidString)")
-        descriptor = open(url.path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
-        guard descriptor >= 0 else { throw .cannotWrite(path: url.path, code: errno) }
-        var status = stat()
-        permissions = fstat(descriptor, &status) == 0 ? status.st_mode & 0o777 : 0o600
-        fchmod(descriptor, 0o600)
     }
 
     deinit {
         close()
         // After a move, the name no longer exists.
-        unlink(url.path)
+        if !state.withLock({ $0.isKept }) { unlink(url.path) }
     }
 
-    /// Reserves space for the file, so that a full disk is detected before anything is transferred.
-    func reserve(_ length: Int64) throws(ParallelDownloadError) {
-        guard length > 0 else { return }
-        #if os(Linux)
-            var code = EINTR
-            while code == EINTR { code = posix_fallocate(descriptor, 0, off_t(length)) }
-            if code == EOPNOTSUPP || code == EINVAL { return try truncate(to: length) }
-            guard code == 0 else { throw .cannotWrite(path: url.path, code: code) }
-        #else
-            try truncate(to: length)
-        #endif
+    /// Keeps the file for another download, and closes it.
+    func keep() {
+        state.withLock { $0.isKept = true }
+        close()
     }
 
+    /// Sets the length. The file system stores only the bytes that are written, so a server that announces a large file uses no space.
     func truncate(to length: Int64) throws(ParallelDownloadError) {
-        guard ftruncate(descriptor, off_t(length)) == 0 else { throw failure() }
+        guard ftruncate(descriptor, off_t(length)) == 0 else { throw failure(errno) }
     }
 
     func write(_ data: Data, at offset: Int64) throws(ParallelDownloadError) {
@@ -63,14 +107,14 @@ final class PartialFile: Sendable {
             }
             return nil
         }
-        if let code { throw .cannotWrite(path: url.path, code: code) }
+        if let code { throw failure(code) }
     }
 
     /// Removes the file and frees its space, even if other objects still reference a request for a part.
     func discard() {
         unlink(url.path)
         // After the file has been closed, another file can have the same descriptor.
-        isOpen.withLock { isOpen in if isOpen { _ = ftruncate(descriptor, 0) } }
+        state.withLock { if $0.isOpen { _ = ftruncate(descriptor, 0) } }
     }
 
     /// Closes the file and renames it to the destination.
@@ -84,12 +128,12 @@ final class PartialFile: Sendable {
 
     @discardableResult
     private func close() -> Int32 {
-        let mustClose = isOpen.withLock { isOpen in
-            defer { isOpen = false }
-            return isOpen
+        let mustClose = state.withLock { state in
+            defer { state.isOpen = false }
+            return state.isOpen
         }
         return mustClose ? Foundation.close(descriptor) : 0
     }
 
-    private func failure() -> ParallelDownloadError { .cannotWrite(path: url.path, code: errno) }
+    private func failure(_ code: Int32) -> ParallelDownloadError { .cannotWrite(path: url.path, code: code) }
 }

@@ -17,7 +17,8 @@ extension Session {
     ///
     /// - Parameters:
     ///   - url: The URL of the file.
-    ///   - parallel: The maximum number of simultaneous requests.
+    ///   - parallel: The maximum number of simultaneous requests, at least 1. The session's
+    ///     ``SessionConfiguration/httpMaximumConnectionsPerHost`` also limits it. The default limit is 6.
     ///   - headers: The headers of all requests. The default is none.
     ///   - file: The destination. An existing file is replaced, and missing directories are created.
     @preconcurrency
@@ -38,19 +39,24 @@ extension Session {
     /// request. If the server doesn't support ranges, its response to the first request is the whole file.
     ///
     /// All parts must have the same validator and the same length of the whole file, and come from the same scheme, host and port.
-    /// Otherwise, the download fails with a ``ParallelDownloadError``. Content codings aren't requested, and a coded response is an error.
+    /// Otherwise, the download fails with a ``ParallelDownloadError``. If the URL redirects, the other parts are requested from the URL that sent
+    /// the first part, without credentials if its origin differs. If that URL fails, the original one is requested again. Content codings
+    /// aren't requested, and a coded response is an error.
     ///
-    /// When a connection is lost after the download has begun, only the missing bytes of its part are requested again, up to five times in a row without a megabyte of
-    /// progress, after delays of 0.5 to 8 seconds (``SessionConfiguration/timeSource``). The same applies to the status codes 408, 429,
-    /// 500, 502, 503 and 504. If a part still fails, the other requests load it, so a server that limits connections only reduces the speed.
+    /// When a connection is lost after the download has begun, only the missing bytes of its part are requested again, up to five times in a
+    /// row without a megabyte of progress, after delays of 0.5 to 8 seconds (``SessionConfiguration/timeSource``). The same applies to the
+    /// status codes 408, 429, 500, 502, 503 and 504. If a part still fails, the other requests load it, so a server that limits connections
+    /// only reduces the speed. The session's ``SessionConfiguration/timeoutIntervalForResource`` limits the time of the whole download.
     ///
     /// The bytes are written to a temporary file next to the destination. It is moved when it is complete, and removed if the download
-    /// fails or is canceled. If the process is killed, a file whose name begins with `.afar-` remains.
+    /// fails or is canceled. If the process is killed, a file whose name begins with `.afar-` remains. If the destination is a directory, the
+    /// download fails with ``AFError/downloadedFileMoveFailed(error:source:destination:)`` before the first request.
     ///
     /// - Parameters:
     ///   - convertible: Creates the GET request of each part.
-    ///   - parallel: The maximum number of simultaneous requests. The session's
-    ///     ``SessionConfiguration/httpMaximumConnectionsPerHost`` also applies.
+    ///   - parallel: The maximum number of simultaneous requests, at least 1. It is also limited by the session's
+    ///     ``SessionConfiguration/httpMaximumConnectionsPerHost``, whose default is 6, because a request that waits for a connection could
+    ///     time out.
     ///   - interceptor: Adapts and retries each request. The default is nil.
     ///   - prepare: Called with each request before it starts, for example to add a credential. The default does nothing.
     ///   - file: The destination. An existing file is replaced, and missing directories are created.

@@ -41,7 +41,7 @@ final class AdmissionRun: StageRun {
     }
 
     private let hosts: Hosts
-    private let state = Guarded(State())
+    private let state = Locked(State())
     // Set by `before(_:)`, which is called first.
     private nonisolated(unsafe) var key = ""
     private nonisolated(unsafe) var time = TimeSource.system

@@ -17,7 +17,7 @@ final class DelayedCalls: Sendable {
     }
 
     fileprivate static let executor = DispatchExecutor()
-    private let state = Guarded(State())
+    private let state = Locked(State())
 
     /// Schedules a call. The closure must return immediately and run no user code.
     func schedule(after delay: Duration, by time: TimeSource, _ call: @escaping @Sendable () -> Void) -> ID {
@@ -86,18 +86,5 @@ private final class DispatchExecutor: TaskExecutor {
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         queue.async { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
-    }
-}
-
-/// State that is protected by a lock.
-final class Guarded<State>: @unchecked Sendable {
-    // Sendable because the state is only accessed while the lock is held.
-    private let lock = NSLock()
-    private var state: State
-
-    init(_ state: State) { self.state = state }
-
-    func withLock<Value>(_ body: (inout State) throws -> Value) rethrows -> Value {
-        try lock.withLock { try body(&state) }
     }
 }

@@ -53,7 +53,7 @@ struct HedgedTransport: Transport {
     private final class TaskExchange: PreparedExchange {
         private let exchange: Exchange
         private let base: any Transport
-        private let state = Guarded<(task: Task<Void, Never>?, isCancelled: Bool)>((nil, false))
+        private let state = Locked<(task: Task<Void, Never>?, isCancelled: Bool)>((nil, false))
 
         init(_ exchange: Exchange, over base: any Transport) { (self.exchange, self.base) = (exchange, base) }
 
@@ -132,7 +132,7 @@ private final class HedgedExchange: PreparedExchange {
     private let hedge: Hosts.Hedge
     private let prepare: @Sendable (Exchange) throws -> any PreparedExchange
     private let controls = [ExchangeControl(), ExchangeControl()]
-    private let state = Guarded(State())
+    private let state = Locked(State())
 
     init(
         _ exchange: Exchange, _ hedge: Hosts.Hedge,

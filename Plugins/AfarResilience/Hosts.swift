@@ -28,7 +28,7 @@ final class Hosts: Sendable {
     let delays = DelayedCalls()
     /// Calls observers and ``CircuitBreaker/isFailure``.
     let queue = DispatchQueue(label: "afar.resilience")
-    private let state = Guarded(State())
+    private let state = Locked(State())
 
     init(_ policies: Policies) { self.policies = policies }
 
@@ -194,7 +194,7 @@ final class Hosts: Sendable {
 
     /// Changes the state of a host, and reports the events.
     @discardableResult
-    private func update<Value>(
+    private func update<Value: Sendable>(
         _ key: String, at now: Duration, _ body: (inout Host, inout [ResilienceEvent.Kind]) -> Value
     ) -> Value {
         state.withLock { state in

@@ -1,4 +1,5 @@
 #if Metrics
+    import AfarTransport
     public import CoreMetrics
 
     extension Resilience {
@@ -16,7 +17,7 @@
         ///   - factory: The factory for the instruments. The default is the bootstrapped factory.
         ///   - hostLimit: The maximum number of hosts in the dimensions. Further hosts aren't reported. The default is 100.
         public func reportMetrics(to factory: any MetricsFactory = MetricsSystem.factory, hostLimit: Int = 100) {
-            let instruments = Guarded<[String: HostInstruments]>([:])
+            let instruments = Locked<[String: HostInstruments]>([:])
             observe { event in
                 let host = instruments.withLock { instruments -> HostInstruments? in
                     if instruments[event.key] == nil, instruments.count < hostLimit {

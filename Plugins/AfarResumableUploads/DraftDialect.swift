@@ -55,7 +55,8 @@ struct DraftDialect: UploadDialect {
             headers.update(name: "Upload-Length", value: String(length))
         }
         var message = message(options.method, client.endpoint.url, headers, segment)
-        let found = Guarded<URL?>(nil)
+        message.createsUpload = segment.count == 0
+        let found = Locked<URL?>(nil)
         let find: @Sendable (URL) throws -> Void = { url in
             let isNew = try found.withLock { last in
                 // All Location values of one creation must be identical (section 4.2.2).
@@ -86,7 +87,7 @@ struct DraftDialect: UploadDialect {
             throw ResumableUploadError.notResumable(error)
         }
         guard (200..<300).contains(reply.status) else {
-            let refusal = UploadClient.refusal(reply, to: options.method, ofUpload: false)
+            let refusal = client.refusal(reply, to: options.method, ofUpload: false)
             if case Interruption.transient(let error, _) = refusal, found.withLock({ $0 }) == nil, completesUpload,
                 reply.status >= 500
             {
@@ -134,7 +135,7 @@ struct DraftDialect: UploadDialect {
     func state(of url: URL, source: any UploadSource) async throws -> UploadState {
         let reply = try await client.send(message(.head, url))
         guard (200..<300).contains(reply.status) else {
-            throw UploadClient.refusal(reply, to: .head, ofUpload: true)
+            throw client.refusal(reply, to: .head, ofUpload: true)
         }
         guard let offset = try offset(reply) else { throw ResumableUploadError.invalidOffset("is missing") }
         if let length = source.length,
@@ -161,7 +162,7 @@ struct DraftDialect: UploadDialect {
         if version >= .v6 { headers.update(name: "Content-Type", value: "application/partial-upload") }
         let reply = try await client.send(message(.patch, url, headers, segment), didSend: didSend)
         guard (200..<300).contains(reply.status) else {
-            throw UploadClient.refusal(reply, to: .patch, ofUpload: true)
+            throw client.refusal(reply, to: .patch, ofUpload: true)
         }
         let isComplete = try isComplete(reply, after: segment, ifLast: segment.isLast)
         return UploadState(
@@ -175,7 +176,7 @@ struct DraftDialect: UploadDialect {
     func delete(_ url: URL) async throws {
         let reply = try await client.send(message(.delete, url))
         guard (200..<300).contains(reply.status) else {
-            throw UploadClient.refusal(reply, to: .delete, ofUpload: true)
+            throw client.refusal(reply, to: .delete, ofUpload: true)
         }
     }
 
@@ -205,7 +206,7 @@ struct DraftDialect: UploadDialect {
 
     private func expirationDate(_ reply: UploadClient.Reply) -> Date? {
         let limits = Self.limits(reply.response)
-        let now = client.session.configuration.timeSource.now
+        let now = client.timeSource.now
         return (limits["max-age"] ?? limits["expires"]).map { now.addingTimeInterval(TimeInterval($0)) }
     }
 }

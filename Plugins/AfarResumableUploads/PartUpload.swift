@@ -6,6 +6,8 @@ struct PartUpload: Sendable {
     let dialect: any UploadDialect
     let source: any UploadSource
     let options: ResumableUploadOptions
+    /// Whether a new upload can be created if the server no longer has this one.
+    let canStartOver: Bool
     let retries: UploadRetries
     /// Returns and stores the upload's URL.
     let savedURL: @Sendable () -> URL?
@@ -29,12 +31,12 @@ struct PartUpload: Sendable {
     func run() async throws -> UploadClient.Reply {
         var run = Run(retries: retries.makeCount())
         while true {
-            guard !Task.isCancelled else { throw ResumableUploadError.cancelled }
+            try Task.checkCancellation()
             do {
                 if let reply = try await step(&run) { return reply }
             } catch Interruption.gone(let status) {
                 // A second time would be a loop.
-                guard !run.hasStartedOver, source.canStartOver else {
+                guard canStartOver, !run.hasStartedOver, source.canStartOver else {
                     throw ResumableUploadError.uploadGone(status: status)
                 }
                 try saveURL(nil)
@@ -117,7 +119,7 @@ struct UploadRetries: Sendable {
 
         /// Waits before the next attempt.
         ///
-        /// - Throws: A ``ResumableUploadError`` if a limit has been reached or the upload was canceled.
+        /// - Throws: A ``ResumableUploadError`` if a limit has been reached, or `CancellationError`.
         mutating func wait(after error: any Error, retryAfter: Duration?) async throws {
             let options = retries.options
             attempts += 1
@@ -134,11 +136,7 @@ struct UploadRetries: Sendable {
             // A random part keeps the clients of a server that restarts from returning at the same time.
             delay = min(delay, maximum) * Double.random(in: 0.75...1)
             delay = max(delay, min(retryAfter ?? .zero, maximum))
-            do {
-                try await retries.session.configuration.timeSource.sleep(for: delay)
-            } catch {
-                throw ResumableUploadError.cancelled
-            }
+            try await retries.session.configuration.timeSource.sleep(for: delay)
         }
     }
 }

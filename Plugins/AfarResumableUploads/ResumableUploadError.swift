@@ -1,12 +1,11 @@
-public import AfarCore
+import AfarCore
+import AfarTransport
 public import Foundation
 
-/// The reason why a resumable upload failed.
+/// The reason a resumable upload failed. Failures of the requests themselves, and cancellation, are ``AFError``s.
 ///
-/// Messages contain no query of a URL, no credentials and no text of the server.
+/// Descriptions contain no query of a URL, no credentials and no text of the server.
 public enum ResumableUploadError: Error, Sendable {
-    /// The upload was canceled with ``ResumableUpload/cancel(deletingPartialUpload:)``.
-    case cancelled
     /// The options contradict each other or the protocol. The text names the option and the alternative.
     case invalidOptions(String)
     /// The file can't be opened or read.
@@ -24,8 +23,6 @@ public enum ResumableUploadError: Error, Sendable {
     case recordInUse(path: String)
     /// The record can't be read or written.
     case recordInaccessible(path: String, reason: String)
-    /// A request failed for a reason that another attempt doesn't change, such as an untrusted certificate.
-    case requestFailed(AFError)
     /// The connection was lost before the server had announced the URL of the upload, so it is unknown whether the server has processed
     /// the request. Set ``ResumableUploadOptions/createsBeforeSending`` to make the whole upload resumable.
     case notResumable(any Error)
@@ -36,10 +33,11 @@ public enum ResumableUploadError: Error, Sendable {
     case rejected(method: String, status: Int, data: Data)
     /// The server doesn't support the version of the protocol. The array contains the versions that it announced.
     case unsupportedVersion([String])
-    /// The file is larger than the server allows.
-    ///
-    /// - `limit`: The maximum number of bytes, or nil if the server didn't announce it.
-    case tooLarge(limit: Int64?)
+    /// The file is larger than the server allows. The associated value is the maximum number of bytes that it announced.
+    case tooLarge(limit: Int64)
+    /// A server or a proxy refused a request because of its size (413), without announcing a limit for uploads. Set
+    /// ``ResumableUploadOptions/chunkSize`` to less than this number of bytes.
+    case requestTooLarge(byteCount: Int64)
     /// The server no longer has the upload, and starting over once didn't help.
     case uploadGone(status: Int)
     /// The response has no valid `Upload-Offset`, or its offset is impossible.
@@ -59,47 +57,54 @@ public enum ResumableUploadError: Error, Sendable {
     case tooManyInterruptions(count: Int, lastError: any Error)
 }
 
-extension ResumableUploadError: LocalizedError {
-    /// The reason and, if possible, what to do about it.
-    public var errorDescription: String? {
+extension ResumableUploadError: CustomStringConvertible, LocalizedError {
+    /// A description of the problem and how to fix it.
+    public var description: String {
         switch self {
-        case .cancelled: "The upload was canceled."
         case .invalidOptions(let text): "The upload's options are invalid: \(text)"
-        case .unreadableFile(let path, let reason): "The file \(path) can't be read: \(reason)"
+        case .unreadableFile(let path, let reason):
+            "The file \(TerminalText.line(path)) can't be read: \(reason). Upload a regular file that this process can read."
         case .fileChanged(let path):
-            "The file \(path) has changed since the upload began. Remove the record to upload it from its beginning."
-        case .sourceFailed(let error): "The upload's chunks can't be read: \(error.localizedDescription)"
+            "The file \(TerminalText.line(path)) has changed since the upload began. Remove the record to upload it from its beginning."
+        case .sourceFailed(let error): "The upload's sequence of chunks failed: \(error.localizedDescription)"
         case .sourceCannotRewind(let offset):
             "The server requires the bytes from \(offset), which are no longer in memory. Upload a file instead."
         case .invalidRecord(let path, let reason):
-            "The record \(path) \(reason). Remove it to upload from the beginning."
-        case .recordInUse(let path): "Another upload uses the record \(path)."
-        case .recordInaccessible(let path, let reason): "The record \(path) can't be used: \(reason)"
-        case .requestFailed(let error): "The upload failed: \(error.localizedDescription)"
+            "The record \(TerminalText.line(path)) \(reason). Remove it to upload from the beginning."
+        case .recordInUse(let path):
+            "Another upload uses the record \(TerminalText.line(path)). Wait for its end, or use another record."
+        case .recordInaccessible(let path, let reason):
+            "The record \(TerminalText.line(path)) can't be used: \(reason). Choose a location that this process can write to."
         case .notResumable(let error):
-            "The upload can't be resumed, because the server announced no URL for it: \(error.localizedDescription)"
+            "The connection was lost before the server announced a URL for the upload, so it can't be resumed. Set createsBeforeSending to avoid this. The reason: \(error.localizedDescription)"
         case .rejected(let method, let status, _): "The server refused the \(method) request with the status \(status)."
         case .unsupportedVersion(let versions):
-            versions.isEmpty
-                ? "The server doesn't support this version of the upload protocol."
-                : "The server doesn't support this version of the upload protocol. It supports \(versions.joined(separator: ", "))."
-        case .tooLarge(let limit):
-            limit.map { "The server accepts at most \($0) bytes." } ?? "The server doesn't accept uploads of this size."
+            "The server doesn't support this version of the upload protocol. "
+                + (versions.isEmpty
+                    ? "Choose another protocol." : "It supports \(versions.joined(separator: ", ")).")
+        case .tooLarge(let limit): "The server accepts uploads of at most \(limit) bytes. Upload a smaller file."
+        case .requestTooLarge(let count):
+            "The server or a proxy refused a request with \(count) bytes (status 413). Set chunkSize to a smaller number."
         case .uploadGone(let status):
-            "The server no longer has the upload (status \(status)), even after it was started again."
-        case .invalidOffset(let reason): "The server's Upload-Offset \(reason)."
+            "The server no longer has the upload (status \(status)). Start a new one."
+        case .invalidOffset(let reason):
+            "The server's Upload-Offset \(reason). The server doesn't follow the protocol."
         case .lengthMismatch(let expected, let server):
-            "The upload has \(expected) bytes, but the server expects \(server)."
-        case .invalidLocation(let reason): "The server's Location \(reason)."
+            "The upload has \(expected) bytes, but the server expects \(server). Upload the same file, or start a new upload."
+        case .invalidLocation(let reason): "The server's Location \(reason). The server doesn't follow the protocol."
         case .otherOrigin(let host):
-            "The upload's URL is on another origin (host \(host)). Set allowsOtherOrigins to permit this."
-        case .insecureLocation(let host): "The upload's URL (host \(host)) isn't secure, so nothing is sent to it."
+            "The upload's URL is on another origin (host \(TerminalText.line(host))). Set allowsOtherOrigins to permit this."
+        case .insecureLocation(let host):
+            "The upload's URL (host \(TerminalText.line(host))) isn't secure, so nothing is sent to it. Configure the server to use https."
         case .noProgress(let attempts, let error):
             "The upload made no progress in \(attempts) attempts. The last one failed: \(error.localizedDescription)"
         case .tooManyInterruptions(let count, let error):
             "The upload was interrupted \(count) times. The last reason: \(error.localizedDescription)"
         }
     }
+
+    /// The same text as `description`.
+    public var errorDescription: String? { description }
 }
 
 /// A failure after which the upload continues, within its limits.

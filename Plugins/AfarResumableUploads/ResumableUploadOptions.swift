@@ -138,6 +138,11 @@ extension ResumableUploadOptions {
     private func checkProtocol(_ uploadProtocol: ResumableUploadProtocol) throws(ResumableUploadError) {
         switch uploadProtocol {
         case .tus:
+            guard method == .post, !createsBeforeSending else {
+                throw .invalidOptions(
+                    "method and createsBeforeSending require the protocol draft. With tus, a POST without content always creates the upload."
+                )
+            }
             for name in metadata.keys {
                 guard !name.isEmpty, name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ",") }) else {
                     throw .invalidOptions("A name in metadata is empty or has a character that isn't permitted.")

@@ -1,5 +1,7 @@
 import AfarCore
+import AfarTransport
 import Foundation
+import HTTPTypes
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
@@ -26,7 +28,7 @@ struct TusDialect: UploadDialect {
     }
 
     private func refusal(_ reply: UploadClient.Reply, to method: HTTPMethod, ofUpload: Bool = true) -> any Error {
-        guard reply.status == 412 else { return UploadClient.refusal(reply, to: method, ofUpload: ofUpload) }
+        guard reply.status == 412 else { return client.refusal(reply, to: method, ofUpload: ofUpload) }
         let versions = (reply.field("Tus-Version") ?? "").split(separator: ",").prefix(16)
         return ResumableUploadError.unsupportedVersion(
             versions.map { $0.filter { $0.isASCII && ($0.isNumber || $0 == ".") } }.filter { !$0.isEmpty })
@@ -53,7 +55,9 @@ struct TusDialect: UploadDialect {
         } else {
             addMetadata(to: &headers)
         }
-        let reply = try await client.send(message(.post, client.endpoint.url, headers))
+        var message = message(.post, client.endpoint.url, headers)
+        message.createsUpload = true
+        let reply = try await client.send(message)
         try didFindURL(try created(reply))
         return UploadState(offset: 0, expirationDate: expirationDate(reply), reply: reply)
     }
@@ -127,6 +131,6 @@ struct TusDialect: UploadDialect {
     }
 
     private func expirationDate(_ reply: UploadClient.Reply) -> Date? {
-        reply.field("Upload-Expires").flatMap(UploadFields.date)
+        HTTPField.Name("Upload-Expires").flatMap { reply.head.date(for: $0) }
     }
 }

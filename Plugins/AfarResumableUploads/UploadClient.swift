@@ -11,8 +11,11 @@ import Foundation
 struct UploadClient: Sendable {
     /// A complete response.
     struct Reply: Sendable {
+        let head: ResponseHead
         let response: HTTPURLResponse
         let data: Data
+        /// The number of bytes in the request.
+        let sentCount: Int64
 
         var status: Int { response.statusCode }
 
@@ -25,39 +28,46 @@ struct UploadClient: Sendable {
         var url: URL
         var headers: HTTPHeaders
         var body: Segment?
+        /// Whether the response contains the URL of a new upload, without which the upload can't be deleted.
+        var createsUpload = false
         /// The maximum number of 1xx responses, or nil for the session's limit.
         var maximumInformationalResponses: Int?
         /// Called for each 1xx response. If the closure throws, the request ends with that error.
         var onInformationalResponse: (@Sendable (HTTPURLResponse) throws -> Void)?
     }
 
-    let session: Session
+    /// How long the response to a request that creates an upload is awaited if the upload must be deleted, in seconds.
+    private static let creationGracePeriod = 5.0
+
+    let upload: ResumableUpload
     let endpoint: UploadEndpoint
-    let headers: HTTPHeaders
-    let interceptor: (any RequestInterceptor)?
+    let requests: UploadRequests
+
+    private var session: Session { upload.session }
+    var timeSource: TimeSource { session.configuration.timeSource }
 
     /// Sends a request and returns the response, whatever its status.
     ///
     /// - Parameter didSend: Called with the number of bytes that have been sent, each time the transport requires more.
-    /// - Throws: An ``Interruption`` or a ``ResumableUploadError``.
+    /// - Throws: An ``Interruption``, an `AFError` that another attempt doesn't change, or a `CancellationError`.
     func send(_ message: Message, didSend: @escaping @Sendable (Int64) -> Void = { _ in }) async throws -> Reply {
         let isSameOrigin = endpoint.hasSameOrigin(message.url)
         var urlRequest = URLRequest(url: isSameOrigin ? endpoint.requestURL(message.url) : message.url)
         urlRequest.httpMethod = message.method.rawValue
         urlRequest.cachePolicy = .reloadIgnoringLocalCacheData
-        for header in Array(headers) + Array(message.headers) {
+        for header in Array(requests.headers) + Array(message.headers) {
             urlRequest.setValue(header.value, forHTTPHeaderField: header.name)
         }
-        let failure = Guarded<(any Error)?>(nil)
+        let failure = Locked<(any Error)?>(nil)
         let request: DataRequest
         let filter = isSameOrigin ? nil : CredentialFilter(session.configuration.sensitiveHeaders)
-        let adapters = [interceptor, filter].compactMap { $0 }
+        let adapters = [requests.interceptor, filter].compactMap { $0 }
         let chosen: (any RequestInterceptor)? = adapters.isEmpty ? nil : Interceptor(interceptors: adapters)
         if let body = message.body {
             let upload = SegmentUpload(urlRequest: urlRequest, body: body, failure: failure, didSend: didSend)
-            request = session.upload(upload, interceptor: chosen, shouldAutomaticallyResume: true)
+            request = session.upload(upload, interceptor: chosen, shouldAutomaticallyResume: false)
         } else {
-            request = session.request(urlRequest, interceptor: chosen, shouldAutomaticallyResume: true)
+            request = session.request(urlRequest, interceptor: chosen, shouldAutomaticallyResume: false)
         }
         filter?.apply(to: request)
         // Every status is handled here. Without a validator of its own, the request would have the session's.
@@ -67,33 +77,48 @@ struct UploadClient: Sendable {
         }
         let monitor = message.onInformationalResponse.map { InformationalMonitor(failure: failure, handler: $0) }
         if let monitor { request.eventMonitor(monitor) }
-        if Task.isCancelled { request.cancel() }
-        let response = await request.serializing(WholeResponse()).response
+        let response = await response(to: request, keepsCreation: message.createsUpload)
         await monitor?.finish()
-        if Task.isCancelled { throw ResumableUploadError.cancelled }
         if let error = failure.withLock({ $0 }) { throw error }
+        // The response can arrive just before a cancellation. It contains the URL of an upload that might have to be deleted.
         switch response.result {
         case .success(let data):
-            guard let head = response.response else {
-                throw ResumableUploadError.requestFailed(.sessionTaskFailed(error: URLError(.badServerResponse)))
+            guard let head = request.responseHead, let response = response.response else {
+                throw AFError.sessionTaskFailed(error: URLError(.badServerResponse))
             }
-            return Reply(response: head, data: data)
+            return Reply(head: head, response: response, data: data, sentCount: message.body?.count ?? 0)
         case .failure(let error):
+            if Task.isCancelled { throw CancellationError() }
             throw Self.outcome(of: error)
+        }
+    }
+
+    /// Starts a request and waits for its response. Canceling the task cancels the request.
+    private func response(to request: DataRequest, keepsCreation: Bool) async -> AFDataResponse<Data> {
+        let task = request.serializing(WholeResponse(), automaticallyCancelling: false)
+        return await withTaskCancellationHandler {
+            upload.start(request)
+            defer { upload.finish(request) }
+            return await task.response
+        } onCancel: {
+            guard keepsCreation, upload.deletesUpload else {
+                request.cancel()
+                return
+            }
+            DispatchQueue.global().asyncAfter(deadline: .now() + Self.creationGracePeriod) { request.cancel() }
         }
     }
 
     /// Returns whether an error is an interruption or final.
     private static func outcome(of error: AFError) -> any Error {
-        guard case .sessionTaskFailed(let cause) = error else { return ResumableUploadError.requestFailed(error) }
+        guard case .sessionTaskFailed(let cause) = error else { return error }
         let isTransient =
             if let code = error.transportError?.code {
                 transientCodes.contains(code)
             } else {
                 (cause as? URLError).map { RetryPolicy.defaultRetryableURLErrorCodes.contains($0.code) } ?? false
             }
-        return isTransient
-            ? Interruption.transient(error, retryAfter: nil) : ResumableUploadError.requestFailed(error)
+        return isTransient ? Interruption.transient(error, retryAfter: nil) : error
     }
 
     private static let transientCodes: Set<TransportError.Code> = [
@@ -104,21 +129,23 @@ struct UploadClient: Sendable {
     ///
     /// Statuses of overloaded servers (408, 425, 429, 5xx) and of a conflict that a new offset resolves (409, 423, and 460 of tus) are
     /// interruptions. 501 and 505 are final.
-    static func refusal(_ reply: Reply, to method: HTTPMethod, ofUpload: Bool) -> any Error {
+    func refusal(_ reply: Reply, to method: HTTPMethod, ofUpload: Bool) -> any Error {
         let method = method.rawValue
         switch reply.status {
         case 404 where ofUpload, 410 where ofUpload:
             return Interruption.gone(status: reply.status)
         case 413:
-            return ResumableUploadError.tooLarge(
-                limit: reply.field("Tus-Max-Size").flatMap(UploadFields.integerItem)
-                    ?? reply.field("Upload-Limit").flatMap { UploadFields.integers($0, named: ["max-size"]) }?[
-                        "max-size"])
+            let limit =
+                reply.field("Tus-Max-Size").flatMap(UploadFields.integerItem)
+                ?? reply.field("Upload-Limit").flatMap { UploadFields.integers($0, named: ["max-size"]) }?["max-size"]
+            // Proxies limit the size of one request.
+            return limit.map { ResumableUploadError.tooLarge(limit: $0) }
+                ?? ResumableUploadError.requestTooLarge(byteCount: reply.sentCount)
         case 408, 425, 429,
             409 where ofUpload, 423 where ofUpload, 460 where ofUpload, 500, 502...504, 506...599:
             return Interruption.transient(
                 TemporaryRefusal(method: method, status: reply.status),
-                retryAfter: UploadFields.retryAfter(reply.response))
+                retryAfter: reply.head.retryAfter(now: timeSource.now).map { .seconds(min($0, 1e9)) })
         default:
             return ResumableUploadError.rejected(method: method, status: reply.status, data: reply.data)
         }
@@ -137,7 +164,7 @@ private struct WholeResponse: ResponseSerializer {
 private struct SegmentUpload: UploadConvertible {
     let urlRequest: URLRequest
     let body: Segment
-    let failure: Guarded<(any Error)?>
+    let failure: Locked<(any Error)?>
     let didSend: @Sendable (Int64) -> Void
 
     func asURLRequest() -> URLRequest { urlRequest }
@@ -147,7 +174,7 @@ private struct SegmentUpload: UploadConvertible {
         return .chunks(
             RequestBodyStream(length: body.count, isReplayable: true) {
                 let reader = body.makeReader()
-                let count = Guarded<Int64>(0)
+                let count = Locked<Int64>(0)
                 return {
                     // The transport requires a chunk when it has sent the previous one.
                     didSend(count.withLock { $0 })
@@ -167,10 +194,10 @@ private struct SegmentUpload: UploadConvertible {
 /// Receives 1xx responses (RFC 9110, section 15.2). The transport limits their number.
 private final class InformationalMonitor: EventMonitor {
     let queue = DispatchQueue(label: "afar.resumable-uploads.informational")
-    private let failure: Guarded<(any Error)?>
+    private let failure: Locked<(any Error)?>
     private let handler: @Sendable (HTTPURLResponse) throws -> Void
 
-    init(failure: Guarded<(any Error)?>, handler: @escaping @Sendable (HTTPURLResponse) throws -> Void) {
+    init(failure: Locked<(any Error)?>, handler: @escaping @Sendable (HTTPURLResponse) throws -> Void) {
         self.failure = failure
         self.handler = handler
     }

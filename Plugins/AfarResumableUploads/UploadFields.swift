@@ -1,10 +1,6 @@
 import AfarTransport
 import Foundation
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 /// The values of fields that both protocols use.
 enum UploadFields {
     /// Parses digits, with at most 15 of them, the limit of an Integer in structured fields (RFC 9651, section 3.3.1).
@@ -43,20 +39,6 @@ enum UploadFields {
             values[name] = value
         }
         return values
-    }
-
-    /// Parses a Retry-After field in seconds (RFC 9110, section 10.2.3). A date is ignored, and the upload's own delay is used.
-    static func retryAfter(_ response: HTTPURLResponse) -> Duration? {
-        response.value(forHTTPHeaderField: "Retry-After").flatMap { integer($0.prefix(16)) }.map { .seconds($0) }
-    }
-
-    /// Parses a date in the format of RFC 9110, section 5.6.7.
-    static func date(_ text: String) -> Date? {
-        let formatter = DateFormatter()
-        formatter.locale = Locale(identifier: "en_US_POSIX")
-        formatter.timeZone = TimeZone(secondsFromGMT: 0)
-        formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
-        return text.utf8.count <= 64 ? formatter.date(from: text) : nil
     }
 }
 
@@ -118,10 +100,11 @@ struct UploadEndpoint: Sendable {
         }
         (components.user, components.password, components.fragment) = (nil, nil, nil)
         guard let cleaned = components.url else { throw .invalidLocation("isn't a valid URL") }
-        guard origin.scheme == "https" || Origin(self.url)?.scheme != "https" else {
-            throw .insecureLocation(host: origin.host)
+        let host = url.host(percentEncoded: true) ?? ""
+        guard url.scheme?.lowercased() == "https" || self.url.scheme?.lowercased() != "https" else {
+            throw .insecureLocation(host: host)
         }
-        guard allowsOtherOrigins || origin == Origin(self.url) else { throw .otherOrigin(host: origin.host) }
+        guard allowsOtherOrigins || origin == Origin(self.url) else { throw .otherOrigin(host: host) }
         return cleaned
     }
 
@@ -133,21 +116,5 @@ struct UploadEndpoint: Sendable {
         components.percentEncodedUser = url.user(percentEncoded: true)
         components.percentEncodedPassword = url.password(percentEncoded: true)
         return components.url ?? uploadURL
-    }
-}
-
-/// A scheme, host and port (RFC 6454).
-private struct Origin: Equatable {
-    let scheme: String
-    let host: String
-    let port: Int
-
-    init?(_ url: URL) {
-        guard let scheme = url.scheme?.lowercased(), scheme == "http" || scheme == "https",
-            let host = url.host(percentEncoded: true)?.lowercased(), !host.isEmpty
-        else { return nil }
-        self.scheme = scheme
-        self.host = host
-        port = url.port ?? (scheme == "https" ? 443 : 80)
     }
 }

@@ -1,3 +1,4 @@
+import AfarCore
 import AfarTransport
 import Foundation
 
@@ -107,7 +108,7 @@ protocol UploadSource: Sendable {
     /// Returns the bytes from an offset.
     ///
     /// - Parameter limit: The maximum number of bytes, or nil for no limit.
-    func segment(at offset: Int64, limit: Int64?) async throws(ResumableUploadError) -> Segment
+    func segment(at offset: Int64, limit: Int64?) async throws -> Segment
 }
 
 /// A range of a file.
@@ -126,7 +127,7 @@ struct FileSource: UploadSource {
         let segmentCount = min(count - offset, limit ?? .max)
         let (file, begin) = (file, start + offset)
         return Segment(offset: offset, count: segmentCount, isLast: offset + segmentCount == count) {
-            let sent = Guarded<Int64>(0)
+            let sent = Locked<Int64>(0)
             return {
                 let done = sent.withLock { $0 }
                 guard done < segmentCount else {
@@ -153,14 +154,18 @@ final class ChunkSource: UploadSource {
     }
 
     private let reader: RequestBodyStream.Reader
-    private let state = Guarded(State())
+    private let upload: ResumableUpload
+    private let state = Locked(State())
 
-    init(_ chunks: RequestBodyStream) { reader = chunks.reader() }
+    init(_ chunks: RequestBodyStream, for upload: ResumableUpload) {
+        reader = chunks.reader()
+        self.upload = upload
+    }
 
     var length: Int64? { state.withLock { $0.hasEnded ? $0.start + Int64($0.buffer.count) : nil } }
     var canStartOver: Bool { state.withLock { $0.start == 0 } }
 
-    func segment(at offset: Int64, limit: Int64?) async throws(ResumableUploadError) -> Segment {
+    func segment(at offset: Int64, limit: Int64?) async throws -> Segment {
         let limit = limit ?? 4 << 20
         let isAvailable = state.withLock { state in
             guard offset >= state.start, offset <= state.start + Int64(state.buffer.count) else { return false }
@@ -168,16 +173,17 @@ final class ChunkSource: UploadSource {
             state.start = offset
             return true
         }
-        guard isAvailable else { throw .sourceCannotRewind(to: offset) }
+        guard isAvailable else { throw ResumableUploadError.sourceCannotRewind(to: offset) }
         // One more byte than the limit determines whether the segment is the last one.
         while state.withLock({ !$0.hasEnded && Int64($0.buffer.count) <= limit }) {
             do {
-                let chunk = try await reader()
+                let chunk = try await upload.untilCancelled { [reader] in try await reader() }
                 state.withLock { state in
                     if let chunk { state.buffer.append(chunk) } else { state.hasEnded = true }
                 }
             } catch {
-                throw .sourceFailed(error)
+                try Task.checkCancellation()
+                throw ResumableUploadError.sourceFailed(error)
             }
         }
         return state.withLock { state in
@@ -185,7 +191,7 @@ final class ChunkSource: UploadSource {
             return Segment(
                 offset: offset, count: Int64(bytes.count), isLast: state.hasEnded && bytes.count == state.buffer.count
             ) {
-                let isSent = Guarded(bytes.isEmpty)
+                let isSent = Locked(bytes.isEmpty)
                 return { isSent.withLock { Swift.exchange(&$0, with: true) } ? nil : bytes }
             } checkSource: { () throws(ResumableUploadError) in
             }

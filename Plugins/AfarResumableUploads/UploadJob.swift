@@ -2,6 +2,12 @@ import AfarCore
 import AfarTransport
 import Foundation
 
+/// The caller's values for all requests of an upload.
+struct UploadRequests: Sendable {
+    let headers: HTTPHeaders
+    let interceptor: (any RequestInterceptor)?
+}
+
 /// The work of a ``ResumableUpload``: its file, its record and its parts.
 struct UploadJob: Sendable {
     /// The origin of the bytes.
@@ -10,26 +16,27 @@ struct UploadJob: Sendable {
         case chunks(RequestBodyStream)
     }
 
+    /// Where the bytes are sent.
+    enum Target: Sendable {
+        /// The URL that creates uploads.
+        case new(any URLConvertible)
+        /// The URL of an upload.
+        case existing(any URLConvertible)
+    }
+
     private let upload: ResumableUpload
-    private let session: Session
     private let client: UploadClient
     private let uploadProtocol: ResumableUploadProtocol
     private let options: ResumableUploadOptions
     private let sources: [any UploadSource]
     private let parts: UploadParts
+    private let canStartOver: Bool
 
     init(
-        session: Session, endpoint: any URLConvertible, body: Body, uploadProtocol: ResumableUploadProtocol,
-        headers: HTTPHeaders, interceptor: (any RequestInterceptor)?, options: ResumableUploadOptions,
-        upload: ResumableUpload
-    ) throws(ResumableUploadError) {
-        let url: URL
-        do {
-            url = try endpoint.asURL()
-        } catch {
-            throw .invalidOptions("The URL can't be used.")
-        }
-        let endpoint = try UploadEndpoint(url, allowsOtherOrigins: options.allowsOtherOrigins)
+        _ upload: ResumableUpload, of body: Body, to target: Target, protocol uploadProtocol: ResumableUploadProtocol,
+        requests: UploadRequests, options: ResumableUploadOptions
+    ) throws {
+        let (endpoint, existing) = try Self.endpoint(target, in: upload.session, options)
         let file: UploadFile?
         switch body {
         case .file(let url):
@@ -42,12 +49,14 @@ struct UploadJob: Sendable {
         let parts = try UploadParts(
             record: options.record, of: file, endpoint: endpoint, uploadProtocol: uploadProtocol,
             count: options.parallelParts)
+        if let existing { try parts.setURL(existing, of: 0) }
         self.upload = upload
-        self.session = session
         self.uploadProtocol = uploadProtocol
         self.options = options
         self.parts = parts
-        client = UploadClient(session: session, endpoint: endpoint, headers: headers, interceptor: interceptor)
+        canStartOver = existing == nil
+        if parts.all.count == 1 { upload.didReceive(uploadURL: parts.url(of: 0)) }
+        client = UploadClient(upload: upload, endpoint: endpoint, requests: requests)
         switch body {
         case .file:
             sources =
@@ -56,7 +65,28 @@ struct UploadJob: Sendable {
                 } ?? []
             upload.setTotal(file?.size ?? -1)
         case .chunks(let chunks):
-            sources = [ChunkSource(chunks)]
+            sources = [ChunkSource(chunks, for: upload)]
+        }
+    }
+
+    /// Returns the endpoint, and the URL of the upload if it exists.
+    private static func endpoint(
+        _ target: Target, in session: Session, _ options: ResumableUploadOptions
+    ) throws(ResumableUploadError) -> (UploadEndpoint, URL?) {
+        func url(_ convertible: any URLConvertible) throws(ResumableUploadError) -> URL {
+            guard let url = try? convertible.asURL() else { throw .invalidOptions("The URL is invalid.") }
+            guard let base = session.configuration.baseURL else { return url }
+            return URL(keepingEscapesOf: url.absoluteString, relativeTo: base) ?? url
+        }
+        switch target {
+        case .new(let convertible):
+            return (try UploadEndpoint(try url(convertible), allowsOtherOrigins: options.allowsOtherOrigins), nil)
+        case .existing(let convertible):
+            guard options.record == nil, options.parallelParts == 1 else {
+                throw .invalidOptions("An upload that is continued by its URL can't have a record or parallelParts.")
+            }
+            let endpoint = try UploadEndpoint(try url(convertible), allowsOtherOrigins: options.allowsOtherOrigins)
+            return (endpoint, try endpoint.checked(endpoint.url))
         }
     }
 
@@ -69,37 +99,35 @@ struct UploadJob: Sendable {
         }
     }
 
-    func run() async throws(ResumableUploadError) -> ResumableUpload.Value {
+    func run() async throws -> ResumableUploadResponse {
         do {
-            let value = try await send()
+            let response = try await send()
             if let length = sources.first?.length, !isJoined { upload.setTotal(length) }
             parts.removeRecord()
-            return value
+            return response
         } catch {
             if Task.isCancelled, upload.deletesUpload {
-                await deleteUploads()
+                try? await upload.withoutCancellation { await deleteUploads() }
                 parts.removeRecord()
             } else {
                 parts.finish()
             }
-            throw Task.isCancelled ? .cancelled : Self.finalError(error)
+            throw Self.finalError(error)
         }
     }
 
-    private static func finalError(_ error: any Error) -> ResumableUploadError {
+    private static func finalError(_ error: any Error) -> any Error {
         switch error {
-        case let error as ResumableUploadError: error
-        case Interruption.transient(let error, _): .noProgress(attempts: 1, lastError: error)
-        case Interruption.gone(let status): .uploadGone(status: status)
-        case let error as AFError: .requestFailed(error)
-        default: .requestFailed(.sessionTaskFailed(error: error))
+        case Interruption.transient(let error, _): ResumableUploadError.noProgress(attempts: 1, lastError: error)
+        case Interruption.gone(let status): ResumableUploadError.uploadGone(status: status)
+        default: error
         }
     }
 
-    private func send() async throws -> ResumableUpload.Value {
+    private func send() async throws -> ResumableUploadResponse {
         guard isJoined else {
             let reply = try await sendPart(0)
-            return ResumableUpload.Value(url: parts.url(of: 0), response: reply.response, data: reply.data)
+            return ResumableUploadResponse(url: parts.url(of: 0), response: reply.response, data: reply.data)
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for index in sources.indices { group.addTask { _ = try await sendPart(index) } }
@@ -111,11 +139,12 @@ struct UploadJob: Sendable {
 
     private func sendPart(_ index: Int) async throws -> UploadClient.Reply {
         let part = PartUpload(
-            dialect: dialect, source: sources[index], options: options,
-            retries: UploadRetries(options: options, session: session)
+            dialect: dialect, source: sources[index], options: options, canStartOver: canStartOver,
+            retries: UploadRetries(options: options, session: upload.session)
         ) {
             parts.url(of: index)
         } saveURL: {
+            if !isJoined { upload.didReceive(uploadURL: $0) }
             try parts.setURL($0, of: index)
         } didProgress: {
             upload.didProgress(to: $0, of: index)
@@ -126,24 +155,21 @@ struct UploadJob: Sendable {
     }
 
     /// Requests the final upload of all parts.
-    private func join() async throws -> ResumableUpload.Value {
+    private func join() async throws -> ResumableUploadResponse {
         let dialect = TusDialect(client: client, options: options, isPartial: true)
-        var retries = UploadRetries(options: options, session: session).makeCount()
+        var retries = UploadRetries(options: options, session: upload.session).makeCount()
         while true {
             do {
                 let (url, reply) = try await dialect.join(parts.urls)
-                return ResumableUpload.Value(url: url, response: reply.response, data: reply.data)
+                return ResumableUploadResponse(url: url, response: reply.response, data: reply.data)
             } catch Interruption.transient(let error, let delay) {
                 try await retries.wait(after: error, retryAfter: delay)
             }
         }
     }
 
-    /// Requests the deletion of all uploads that exist. Runs in a task of its own, because this one is canceled.
+    /// Requests the deletion of all uploads that exist.
     private func deleteUploads() async {
-        let (dialect, urls) = (dialect, parts.urls)
-        await Task(executorPreference: DispatchExecutor.shared) {
-            for url in urls { try? await dialect.delete(url) }
-        }.value
+        for url in parts.urls { try? await dialect.delete(url) }
     }
 }

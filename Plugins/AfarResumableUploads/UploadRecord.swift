@@ -1,3 +1,4 @@
+import AfarTransport
 import Foundation
 
 /// The content of a record: what another process requires to resume an upload.
@@ -27,7 +28,7 @@ final class RecordFile: Sendable {
 
     private let url: URL
     /// The open file of the lock, or nil after it has been released.
-    private let lock: Guarded<Int32?>
+    private let lock: Locked<Int32?>
 
     private var path: String { url.path }
     private var lockPath: String { path + ".lock" }
@@ -35,7 +36,7 @@ final class RecordFile: Sendable {
     init(_ url: URL) throws(ResumableUploadError) {
         guard url.isFileURL else { throw .invalidOptions("The record's URL isn't a file URL.") }
         self.url = url
-        lock = Guarded(try Self.lock(url.path))
+        lock = Locked(try Self.lock(url.path))
     }
 
     deinit { unlock() }
@@ -149,7 +150,7 @@ final class RecordFile: Sendable {
 /// The parts of an upload, and the record that stores them.
 final class UploadParts: Sendable {
     private let file: RecordFile?
-    private let state: Guarded<UploadRecord>
+    private let state: Locked<UploadRecord>
 
     /// Creates the parts of an upload, or reads them from its record.
     ///
@@ -166,11 +167,13 @@ final class UploadParts: Sendable {
             parts: Self.divided(identity.size, into: count))
         do {
             guard let saved = try recordFile?.read(), let file, let url else {
-                state = Guarded(new)
+                // If the record can't be written, nothing is created on the server.
+                try recordFile?.write(new)
+                state = Locked(new)
                 return
             }
             try Self.check(saved, at: url.path, against: new, file, endpoint)
-            state = Guarded(saved)
+            state = Locked(saved)
         } catch {
             recordFile?.finish()
             throw error
@@ -229,5 +232,6 @@ final class UploadParts: Sendable {
 
     func removeRecord() { file?.remove() }
 
-    func finish() { file?.finish() }
+    /// Releases the record. Removes it if no upload exists.
+    func finish() { urls.isEmpty ? file?.remove() : file?.finish() }
 }

@@ -5,7 +5,7 @@ import HTTPTypes
 /// Collects the entries of an archive. It can be used from any thread.
 final class ArchiveRecorder: Sendable {
     private let redaction: HAR.Redaction
-    private let entries = Guarded<[HAR.Entry]>([])
+    private let entries = Locked<[HAR.Entry]>([])
 
     init(redaction: HAR.Redaction) { self.redaction = redaction }
 
@@ -93,15 +93,4 @@ extension HAR.Timings {
         wait = milliseconds(sent, metrics.responseStartDate) ?? 0
         receive = milliseconds(metrics.responseStartDate, metrics.responseEndDate) ?? 0
     }
-}
-
-/// State that is protected by a lock.
-final class Guarded<State>: @unchecked Sendable {
-    // Sendable because the state is only accessed while the lock is held.
-    private let lock = NSLock()
-    private var state: State
-
-    init(_ state: State) { self.state = state }
-
-    func withLock<Value>(_ body: (inout State) -> Value) -> Value { lock.withLock { body(&state) } }
 }

@@ -25,7 +25,7 @@ public final class HARMonitor: EventMonitor {
     private let redaction: HAR.Redaction
     private let recorder = ArchiveRecorder(redaction: .none)
     /// The metrics of attempts that are being completed, by request.
-    private let gathered = Guarded<[UUID: TaskMetrics]>([:])
+    private let gathered = Locked<[UUID: TaskMetrics]>([:])
 
     /// Creates a monitor.
     ///

@@ -107,7 +107,7 @@ public struct RecordingTransport: Transport {
 /// A copy of the request body that was sent.
 private final class SentBody: Sendable {
     private let body: RequestBody
-    private let copy = Guarded(Data())
+    private let copy = Locked(Data())
 
     /// Replaces a streamed body with one that copies its chunks.
     init(_ exchange: inout Exchange) {
@@ -147,11 +147,11 @@ private final class SentBody: Sendable {
 
 /// Tracks the file that receives the response's body.
 private final class BodyFileTracker: Sendable {
-    private let chosen: Guarded<Int32?>
+    private let chosen: Locked<Int32?>
 
     /// Wraps the closure that is called with the response's head, because it can choose a different file for the body.
     init(_ exchange: inout Exchange) {
-        chosen = Guarded(exchange.delivery.file)
+        chosen = Locked(exchange.delivery.file)
         guard let decision = exchange.decide else { return }
         exchange.decide = { [chosen] head in
             @Sendable func track(_ decision: HeadDecision) {

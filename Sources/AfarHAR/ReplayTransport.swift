@@ -41,8 +41,8 @@ public final class ReplayTransport: Transport {
     private let keys: [RequestKey]
     private let matching: Matching
     private let redaction: HAR.Redaction
-    private let used: Guarded<[Bool]>
-    private let unanswered = Guarded<[String]>([])
+    private let used: Locked<[Bool]>
+    private let unanswered = Locked<[String]>([])
 
     /// Creates a transport that responds from an archive.
     ///
@@ -61,7 +61,7 @@ public final class ReplayTransport: Transport {
                 body: entry.request.body.map(\.data) ?? Data(), type: entry.request.body?.mimeType ?? "", matching,
                 redaction)
         }
-        used = Guarded(Array(repeating: false, count: entries.count))
+        used = Locked(Array(repeating: false, count: entries.count))
     }
 
     /// Creates a transport that responds from the archive in a file.

@@ -51,7 +51,7 @@ public final class FaultInjectingTransport: Transport {
     private let base: any Transport
     private let seed: UInt64
     private let faults: [Fault]
-    private let state: Guarded<(exchangeCount: UInt64, counts: [Int])>
+    private let state: Locked<(exchangeCount: UInt64, counts: [Int])>
 
     /// Creates a transport.
     ///
@@ -62,7 +62,7 @@ public final class FaultInjectingTransport: Transport {
     ///     delay, no other is drawn.
     public init(_ base: any Transport, seed: UInt64, faults: [Fault]) {
         (self.base, self.seed, self.faults) = (base, seed, faults)
-        state = Guarded((0, Array(repeating: 0, count: faults.count)))
+        state = Locked((0, Array(repeating: 0, count: faults.count)))
     }
 
     /// The number of times that each fault was injected, in the order of the faults.

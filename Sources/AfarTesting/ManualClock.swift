@@ -74,7 +74,7 @@ public final class ManualClock: Clock {
     }
 
     private let start: Date
-    private let state = Guarded(State())
+    private let state = Locked(State())
 
     /// Creates a clock.
     ///

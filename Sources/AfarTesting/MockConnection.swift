@@ -164,7 +164,7 @@ final class MockPipe: Sendable {
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
-    private let storage = Guarded(Storage())
+    private let storage = Locked(Storage())
 
     /// Changes the state and wakes the tasks that wait for a change.
     func change<Value>(_ body: (inout State) throws -> Value) rethrows -> Value {

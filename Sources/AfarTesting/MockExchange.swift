@@ -26,7 +26,7 @@ final class MockExchange: PreparedExchange {
     let handler: MockTransport.Handler
     /// Called with the message of each failed expectation of a WebSocket's script.
     let reportMismatch: @Sendable (String) -> Void
-    private let state = Guarded(State())
+    private let state = Locked(State())
 
     init(
         _ exchange: Exchange, delays: MockTransport.Delays, handler: @escaping MockTransport.Handler,
@@ -397,7 +397,7 @@ struct Gate: Sendable {
         var waiting: CheckedContinuation<Void, Never>?
     }
 
-    private let state = Guarded(State())
+    private let state = Locked(State())
 
     func close() {
         state.withLock { $0.isClosed = true }
@@ -426,18 +426,5 @@ struct Gate: Sendable {
             }
             if mayPass { continuation.resume() }
         }
-    }
-}
-
-/// State that is protected by a lock.
-final class Guarded<State>: @unchecked Sendable {
-    // Sendable because the state is only accessed while the lock is held.
-    private let lock = NSLock()
-    private var state: State
-
-    init(_ state: State) { self.state = state }
-
-    func withLock<Value>(_ body: (inout State) throws -> Value) rethrows -> Value {
-        try lock.withLock { try body(&state) }
     }
 }

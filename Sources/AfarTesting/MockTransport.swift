@@ -41,8 +41,8 @@ public final class MockTransport: CallbackTransport {
     public let capabilities: TransportCapabilities
     let delays: Delays
     private let answers: Answers
-    private let received = Guarded<[(request: MockRequest, problem: String?)]>([])
-    private let mismatches = Guarded<[String]>([])
+    private let received = Locked<[(request: MockRequest, problem: String?)]>([])
+    private let mismatches = Locked<[String]>([])
 
     /// Creates a mock that responds with a closure.
     ///

@@ -265,11 +265,11 @@ final class StubList: Sendable {
     private let stubs: [Stub]
     /// The stubs to use if none of `stubs` matches.
     private let fallback: StubList?
-    private let uses: Guarded<[Int]>
+    private let uses: Locked<[Int]>
 
     init(_ stubs: [Stub], before fallback: StubList? = nil) {
         (self.stubs, self.fallback) = (stubs, fallback)
-        uses = Guarded(Array(repeating: 0, count: stubs.count))
+        uses = Locked(Array(repeating: 0, count: stubs.count))
     }
 
     var unused: [Stub] { zip(stubs, uses.withLock { $0 }).filter { $0.1 == 0 }.map(\.0) }

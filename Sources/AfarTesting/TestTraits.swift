@@ -130,7 +130,7 @@ public struct ReplayTrait: TestTrait, SuiteTrait, TestScoping {
     }
 
     /// The entries that this process has recorded, by file. Tests and test cases can share a file.
-    private static let recorded = Guarded<[URL: [HAR.Entry]]>([:])
+    private static let recorded = Locked<[URL: [HAR.Entry]]>([:])
 
     /// Records a test. If the test throws an error, nothing is written, so an incomplete recording never replaces a complete
     /// one.

@@ -6,7 +6,6 @@ import AfarTesting
 import Foundation
 import HTTPTypes
 import MetricsTestKit
-import Synchronization
 import Testing
 
 #if os(Linux)
@@ -60,7 +59,7 @@ import Testing
         let clock = ManualClock()
         var configuration = SessionConfiguration()
         configuration.timeSource = clock.timeSource
-        let statistics = Guarded([
+        let statistics = Locked([
             ConnectionStatistics.Host(origin: "https://a", idle: 1, inUse: 2, waiting: 3),
             ConnectionStatistics.Host(origin: "https://b", idle: 4),
             ConnectionStatistics.Host(origin: "https://c", idle: 5),
@@ -77,7 +76,7 @@ import Testing
         #expect(try value("http.client.open_connections", [a, idle]) == 1)
         #expect(try value("http.client.waiting_requests", [a]) == 3)
         #expect(try value("http.client.open_connections", [("server.address", "other"), idle]) == 9)
-        statistics.set([])
+        statistics.withLock { $0 = [] }
         clock.advance(by: .seconds(10))
         await clock.waitForSleepers()
         #expect(try value("http.client.open_connections", [a, idle]) == 0)
@@ -160,20 +159,10 @@ import Testing
     }
 }
 
-private final class Guarded<Value: Sendable>: Sendable {
-    private let mutex: Mutex<Value>
-
-    init(_ value: Value) { mutex = Mutex(value) }
-
-    var value: Value { mutex.withLock { $0 } }
-
-    func set(_ value: Value) { mutex.withLock { $0 = value } }
-}
-
 /// A transport that only reports connections.
 private struct Counted: Transport {
-    let statistics: Guarded<[ConnectionStatistics.Host]>
+    let statistics: Locked<[ConnectionStatistics.Host]>
     let capabilities = TransportCapabilities(name: "counted", features: [])
     func send(_ exchange: Exchange) async throws -> TransportResponse { throw CancellationError() }
-    var connectionStatistics: ConnectionStatistics? { get async { .init(hosts: statistics.value) } }
+    var connectionStatistics: ConnectionStatistics? { get async { .init(hosts: statistics.withLock { $0 }) } }
 }

@@ -228,8 +228,16 @@ import Testing
 
     @Test func anUnusableDestinationIsAnError() async throws {
         let server = try await FileServer(.sample(3 * mebibyte))
-        let error = await session.download(server.url, parallel: 2, to: server.folder).result.error
-        #expect(error as? ParallelDownloadError == .cannotWrite(path: server.folder.path, code: EISDIR))
+        // The error is the same as that of other downloads, but nothing is requested.
+        let error = await session.download(server.url, parallel: 2, to: server.folder).result.error as? AFError
+        let destination: DownloadRequest.Destination = { [folder = server.folder] _, _ in (folder, .removePreviousFile)
+        }
+        let other = await session.download(server.url, to: destination).serializingDownloadedFileURL().response
+        let expected = try #require(other.error)
+        #expect(error?.isDownloadedFileMoveError == true)
+        #expect(error?.destinationURL == server.folder)
+        #expect(error?.underlyingError as? CocoaError == expected.underlyingError as? CocoaError)
+        #expect(server.requestCount == 1)
         let inFile = URL(filePath: "/dev/null/file")
         guard
             case .cannotWrite = await session.download(server.url, parallel: 2, to: inFile).result.error
@@ -252,6 +260,59 @@ import Testing
             return
         }
         #expect(server.names.isEmpty)
+    }
+
+    /// A server can announce any length, but only the bytes that it sends use space.
+    @Test func anAnnouncedLengthUsesNoSpace() async throws {
+        let server = try await FileServer(.sample(3 * mebibyte)) { number, _, answer in
+            answer.headers["Content-Range"] = "bytes 0-1048575/\(1 << 40)"
+            guard number > 0 else { return }
+            (answer.status, answer.bytes) = (503, 0..<0)
+            answer.headers["Retry-After"] = "60"
+        }
+        let values = AsyncStream.makeStream(of: Int64.self)
+        let download = session.download(server.url, parallel: 2, to: server.file)
+            .downloadProgress(queue: DispatchQueue(label: "test")) { values.continuation.yield($0.completedUnitCount) }
+            .resume()
+        for await value in values.stream where value == Int64(mebibyte) { break }
+        let name = try #require(server.names.first)
+        var status = stat()
+        #expect(lstat(server.folder.appending(path: name).path, &status) == 0)
+        #expect(Int64(status.st_size) == 1 << 40)
+        #expect(Int64(status.st_blocks) * 512 < 16 * Int64(mebibyte))
+        download.cancel()
+        #expect(await (download.result.error as? AFError)?.isExplicitlyCancelledError == true)
+        #expect(server.names.isEmpty)
+    }
+
+    @Test func aFullDiskIsDescribed() {
+        let error = ParallelDownloadError.cannotWrite(path: "/tmp/x", code: ENOSPC)
+        #expect(error.localizedDescription.hasPrefix("The disk is full"))
+    }
+
+    /// The last chunk is missing, but all bytes of the range have arrived.
+    @Test(arguments: [0, 1]) func aResponseThatFailsAfterItsLastByteIsComplete(number: Int) async throws {
+        let content = Data.sample(2 * mebibyte)
+        func response(_ range: Range<Int>, isCut: Bool) -> [RawServer.Step] {
+            let head =
+                "HTTP/1.1 206 Partial Content\r\nETag: \"v1\"\r\n"
+                + "Content-Range: bytes \(range.lowerBound)-\(range.upperBound - 1)/\(content.count)\r\n"
+                + "Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n\(String(range.count, radix: 16))\r\n"
+            return [
+                .receiveHead, .send(Data(head.utf8) + content[range] + Data("\r\n\(isCut ? "" : "0\r\n\r\n")".utf8)),
+                .close,
+            ]
+        }
+        let server = try await RawServer.start(scripts: [
+            response(0..<mebibyte, isCut: number == 0), response(mebibyte..<content.count, isCut: number == 1),
+        ])
+        let folder = FileManager.default.temporaryDirectory.appending(path: "afar-parallel-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appending(path: "file")
+        _ = try await session.download(server.url, parallel: 1, to: file).value
+        #expect(try Data(contentsOf: file) == content)
+        #expect(server.connectionCount == 2)
+        await server.stop()
     }
 
     // MARK: Cancellation

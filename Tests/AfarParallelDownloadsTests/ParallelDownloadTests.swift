@@ -130,34 +130,7 @@ import Testing
         #expect(try server.isComplete())
     }
 
-    // MARK: Redirects and authentication
-
-    @Test func allPartsFollowRedirectsAndKeepTheirCredentialsAtTheOrigin() async throws {
-        let requests = Requests()
-        let server = try await FileServer(.sample(4 * mebibyte)) { _, request, _ in requests.append(request) }
-        let front = try await TestServer.start()
-        front.route("/moved") { [url = server.url] _ in
-            ServerResponse(status: 302, headers: ["Location": url.absoluteString])
-        }
-        let download = session.download(
-            front.url("/moved"), parallel: 4, headers: [.authorization(bearerToken: "t")], to: server.file)
-        _ = try await download.value
-        #expect(try server.isComplete())
-        #expect(front.requestCount == server.requestCount)
-        #expect(requests.all.allSatisfy { $0.headers["Authorization"] == nil })
-    }
-
-    @Test func redirectsToDifferentHostsAreAnError() async throws {
-        let servers = [try await FileServer(.sample(4 * mebibyte)), try await FileServer(.sample(4 * mebibyte))]
-        let front = try await TestServer.start()
-        let counter = Counter()
-        front.route("/moved") { [urls = servers.map(\.url)] _ in
-            ServerResponse(status: 302, headers: ["Location": urls[counter.next() % 2].absoluteString])
-        }
-        let download = session.download(front.url("/moved"), parallel: 4, to: servers[0].file)
-        #expect(await download.result.error as? ParallelDownloadError == .changedOnServer)
-        #expect(servers[0].names.isEmpty)
-    }
+    // MARK: Requests
 
     @Test func requestsCanBePrepared() async throws {
         let server = try await FileServer(.sample(2 * mebibyte))
@@ -166,6 +139,77 @@ import Testing
             server.url, parallel: 2, prepare: { _ in _ = counter.next() }, to: server.file)
         _ = try await download.value
         #expect(counter.value == server.requestCount)
+    }
+
+    // MARK: Life cycle
+
+    @Test func aHandlerStartsTheDownloadAndReceivesItsOutcome() async throws {
+        let server = try await FileServer(.sample(2 * mebibyte))
+        let results = AsyncStream.makeStream(of: Result<URL, any Error>.self)
+        let download = session.download(server.url, parallel: 2, to: server.file)
+            .response(queue: DispatchQueue(label: "test")) { results.continuation.yield($0) }
+        for await result in results.stream {
+            #expect(try result.get() == server.file)
+            break
+        }
+        #expect(download.isFinished)
+        // A handler that is added later is called, too.
+        download.response(queue: DispatchQueue(label: "test")) { results.continuation.yield($0) }
+        for await _ in results.stream { break }
+        #expect(server.requestCount == 2)
+    }
+
+    @Test func nothingIsRequestedWhileTheDownloadIsSuspended() async throws {
+        let server = try await FileServer(.sample(8 * mebibyte))
+        let prepared = AsyncStream.makeStream(of: Void.self)
+        let download = session.download(
+            server.url, parallel: 4, prepare: { _ in prepared.continuation.yield() }, to: server.file)
+        let result = Task { await download.suspend().result }
+        for await _ in prepared.stream { break }
+        #expect(download.isSuspended)
+        #expect(server.requestCount == 0)
+        download.resume()
+        #expect(try await result.value.get() == server.file)
+        #expect(try server.isComplete())
+    }
+
+    @Test func aSuspendedDownloadCanBeCanceled() async throws {
+        let server = try await FileServer(.sample(8 * mebibyte))
+        let prepared = AsyncStream.makeStream(of: Void.self)
+        let download = session.download(
+            server.url, parallel: 4, prepare: { _ in prepared.continuation.yield() }, to: server.file
+        )
+        .suspend()
+        let result = Task { await download.result }
+        for await _ in prepared.stream { break }
+        download.cancel()
+        #expect(await (result.value.error as? AFError)?.isExplicitlyCancelledError == true)
+        #expect(download.isCancelled)
+        #expect(server.names.isEmpty)
+    }
+
+    @Test func aDownloadThatWasCanceledBeforeItsStartRequestsNothing() async throws {
+        let server = try await FileServer(.sample(8 * mebibyte))
+        let download = session.download(server.url, parallel: 4, to: server.file).cancel()
+        #expect(await (download.result.error as? AFError)?.isExplicitlyCancelledError == true)
+        #expect(server.requestCount == 0)
+        #expect(server.names.isEmpty)
+    }
+
+    /// The limit includes the delays before retries.
+    @Test func theSessionsTimeoutLimitsTheWholeDownload() async throws {
+        let server = try await FileServer(.sample(8 * mebibyte)) { number, _, answer in
+            guard number > 0 else { return }
+            (answer.status, answer.bytes) = (503, 0..<0)
+            answer.headers["Retry-After"] = "30"
+        }
+        var configuration = SessionConfiguration.default
+        configuration.timeoutIntervalForResource = 1
+        let download = Session(configuration: configuration).download(server.url, parallel: 2, to: server.file)
+        let error = await download.result.error as? AFError
+        #expect((error?.underlyingError as? URLError)?.code == .timedOut)
+        #expect(error?.localizedDescription.contains("timeoutIntervalForResource") == true)
+        #expect(server.names.isEmpty)
     }
 
     // MARK: Digests
@@ -179,7 +223,7 @@ import Testing
         _ = try await session.download(server.url, parallel: 2, to: server.file).verify(digest).value
         try FileManager.default.removeItem(at: server.file)
         let download = session.download(server.url, parallel: 2, to: server.file)
-            .verify(.sha512(Data(count: 64)))
+            .verify(.sha512(expected: Data(count: 64)))
         #expect(await download.result.error as? DigestError == .mismatch(.sha512))
         #expect(server.names.isEmpty)
     }

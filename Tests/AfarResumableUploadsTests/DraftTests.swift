@@ -65,7 +65,7 @@ import Testing
         defer { server.stop() }
         let (file, _) = try folder.file(500_000)
         let error = await skippingSession().uploadResumable(file, to: server.url(), protocol: .draft(.latest)).result
-            .error
+            .uploadError
         guard case .notResumable = error else {
             Issue.record("\(String(describing: error))")
             return

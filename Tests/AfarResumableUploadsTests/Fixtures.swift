@@ -71,8 +71,11 @@ func skippingSession(
     return Session(configuration: configuration, interceptor: interceptor)
 }
 
-extension Result where Failure == ResumableUploadError {
-    var error: ResumableUploadError? {
-        if case .failure(let error) = self { error } else { nil }
-    }
+extension Result where Success == ResumableUploadResponse {
+    /// The error of the upload itself.
+    var uploadError: ResumableUploadError? { failure as? ResumableUploadError }
+    /// The error of a request.
+    var requestError: AFError? { failure as? AFError }
+
+    private var failure: (any Error)? { if case .failure(let error) = self { error } else { nil } }
 }

@@ -45,7 +45,7 @@ import Testing
             #expect(response.value == file)
             try FileManager.default.removeItem(at: file)
         }
-        let wrong = FileDigest.sha256(Data(count: 32))
+        let wrong = FileDigest.sha256(expected: Data(count: 32))
         let request = session.download(server.url("/text"), to: file).verify(wrong)
         let response = await request.serializingDownloadedFileURL().response
         #expect(digestError(of: response) == .mismatch(.sha256))
@@ -97,7 +97,7 @@ import Testing
         let server = try await server(status: 404)
         var configuration = SessionConfiguration.default
         configuration.validation = .standard
-        let digest = FileDigest.sha256(Data(count: 32))
+        let digest = FileDigest.sha256(expected: Data(count: 32))
         let validating = Session(configuration: configuration)
         let requests = [
             session.download(server.url("/text"), to: file).verify(digest).validate(),

@@ -34,8 +34,8 @@ public final class ImageDownloader: Sendable {
     public let imageCache: (any ImageRequestCache)?
     /// The serializer for downloads that don't specify one.
     public let imageResponseSerializer: ImageResponseSerializer
-    let fetches: Guarded<ImageFetches>
-    let credential = Guarded<URLCredential?>(nil)
+    let fetches: Locked<ImageFetches>
+    let credential = Locked<URLCredential?>(nil)
     /// The queue on which filters run.
     let workQueue = DispatchQueue(label: "afar.image.downloader", attributes: .concurrent)
 
@@ -59,7 +59,7 @@ public final class ImageDownloader: Sendable {
         self.maximumActiveDownloads = max(1, maximumActiveDownloads)
         self.imageCache = imageCache
         self.imageResponseSerializer = imageResponseSerializer
-        fetches = Guarded(ImageFetches(downloadPrioritization, maximumActive: maximumActiveDownloads))
+        fetches = Locked(ImageFetches(downloadPrioritization, maximumActive: maximumActiveDownloads))
     }
 
     /// Sets the credential with which subsequent requests respond to challenges. For a single request, the equivalent is
@@ -222,7 +222,7 @@ extension ImageDownloader {
         serializer: ImageResponseSerializer? = nil,
         filter: (any ImageFilter)? = nil
     ) async throws -> Image {
-        let state = Guarded<(receipt: RequestReceipt?, isCancelled: Bool)>((nil, false))
+        let state = Locked<(receipt: RequestReceipt?, isCancelled: Bool)>((nil, false))
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let receipt = download(

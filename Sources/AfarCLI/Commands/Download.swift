@@ -32,7 +32,7 @@ struct Download: AsyncParsableCommand, RequestSending {
     func validate() throws {
         try checkSending()
         guard let parallel = file.parallel else { return }
-        guard parallel > 0 else { throw ValidationError("--parallel requires a number of at least 1.") }
+        guard (1...100).contains(parallel) else { throw ValidationError("--parallel requires a number from 1 to 100.") }
         if file.resume { throw ValidationError("--parallel and --resume can't be combined. Omit one of them.") }
     }
 

@@ -11,11 +11,9 @@ extension DownloadRunner {
         let meter = options.progress.makeMeter(options.colors)
         let first = Locked<DataStreamRequest?>(nil)
         do {
-            let session = try options.makeSession(for: plan.url) { base in
+            let session = try options.makeSession(for: plan.url, connections: count) { base in
                 DestinationCheckTransport(base: inspector.watch(base) { meter.write($0) }, target: target) { _ in }
             }
-            // Releasing the session would end the requests.
-            defer { withExtendedLifetime(session) {} }
             let download = session.download(
                 plan.url, parallel: count, headers: plan.headers,
                 prepare: { request in first.withLock { $0 = $0 ?? request } },

@@ -39,36 +39,40 @@ struct ResumableUploadRunner {
     private var recordPath: String { record ?? path + ".afar-upload" }
 
     func run() async throws {
-        guard !options.inspection.curl else {
-            throw Failure(.usage, "--curl can't show a resumable upload, because it consists of several requests.")
-        }
+        try refuseUnsupportedOptions()
         let inspector = Inspector(options.inspection, colors: options.colors)
         let interruption = await Interruption()
         let meter = progress.makeMeter(options.colors)
         let session = try options.makeSession(for: plan.url) { inspector.watch($0) { meter.write($0) } }
         let upload = session.uploadResumable(
             URL(filePath: path), to: plan.url, protocol: choice.uploadProtocol, headers: plan.headers,
-            options: uploadOptions)
+            options: uploadOptions
+        )
+        .uploadProgress(queue: DispatchQueue(label: "afar.progress")) { meter?.update($0) }
         interruption.handle { upload.cancel() }
-        let updates = Task {
-            while !Task.isCancelled {
-                meter?.update(upload.progress)
-                try await Task.sleep(for: .milliseconds(100))
-            }
-        }
-        let result = await upload.result
-        updates.cancel()
-        switch result {
-        case .success(let value):
-            meter?.finish(bytes: upload.progress.completedUnitCount)
+        switch await upload.result {
+        case .success(let response):
+            meter?.finish(bytes: upload.uploadProgress.completedUnitCount)
             interruption.reraise()
             try StandardOutput.write(
-                value.data.isEmpty ? Data("\(value.url?.absoluteString ?? plan.url)\n".utf8) : value.data)
+                response.data.isEmpty ? Data("\(response.url?.absoluteString ?? plan.url)\n".utf8) : response.data)
         case .failure(let error):
             meter?.abandon()
             interruption.reraise()
             throw failure(error)
         }
+    }
+
+    /// Refuses the options that apply to a single request and its response.
+    private func refuseUnsupportedOptions() throws {
+        let unsupported = [
+            ("--curl", options.inspection.curl), ("--timing", options.inspection.timing),
+            ("--include", options.output.include), ("--charset", options.output.charset != nil),
+        ]
+        guard let (name, _) = unsupported.first(where: \.1) else { return }
+        throw Failure(
+            .usage,
+            "\(name) can't be combined with --resumable, because the upload consists of several requests. Omit it.")
     }
 
     private var uploadOptions: ResumableUploadOptions {
@@ -81,22 +85,24 @@ struct ResumableUploadRunner {
         return uploadOptions
     }
 
-    private func failure(_ error: ResumableUploadError) -> Failure {
-        var failure: Failure =
-            switch error {
-            case .requestFailed(let cause): Failure(cause, url: plan.url)
-            case .rejected, .tooLarge, .uploadGone: Failure(.httpStatus, error.localizedDescription)
-            case .invalidOptions, .unreadableFile, .fileChanged, .invalidRecord, .recordInUse, .recordInaccessible:
-                Failure(.usage, error.localizedDescription)
-            case .noProgress, .tooManyInterruptions, .notResumable: Failure(.connection, error.localizedDescription)
-            case .cancelled, .sourceFailed, .sourceCannotRewind: Failure(.other, error.localizedDescription)
-            case .unsupportedVersion, .invalidOffset, .lengthMismatch, .invalidLocation, .otherOrigin,
-                .insecureLocation:
-                Failure(.response, error.localizedDescription)
-            }
-        if failure.status == .connection, FileManager.default.fileExists(atPath: recordPath) {
+    private func failure(_ error: any Error) -> Failure {
+        var failure = Failure(exitStatus(of: error), error.localizedDescription)
+        if let cause = error as? AFError { failure = Failure(cause, url: plan.url) }
+        let isInterrupted = failure.status == .connection || failure.status == .timeout
+        if isInterrupted, FileManager.default.fileExists(atPath: recordPath) {
             failure.message += " Run the same command again to continue."
         }
         return failure
+    }
+
+    private func exitStatus(of error: any Error) -> ExitReason {
+        switch error as? ResumableUploadError {
+        case .rejected, .tooLarge, .requestTooLarge, .uploadGone: .httpStatus
+        case .invalidOptions, .unreadableFile, .fileChanged, .invalidRecord, .recordInUse, .recordInaccessible: .usage
+        case .noProgress, .tooManyInterruptions, .notResumable: .connection
+        case .sourceFailed, .sourceCannotRewind, nil: .other
+        case .unsupportedVersion, .invalidOffset, .lengthMismatch, .invalidLocation, .otherOrigin, .insecureLocation:
+            .response
+        }
     }
 }

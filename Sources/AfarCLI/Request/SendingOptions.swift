@@ -80,9 +80,13 @@ extension RequestSending {
     ///
     /// - Parameters:
     ///   - url: The first URL. The pins and the credential apply to its host.
+    ///   - connections: The number of connections to one host that the request can use. The default is 1.
     ///   - wrap: A closure that can wrap the transport.
-    func makeSession(for url: String, wrap: (any Transport) -> any Transport) throws -> Session {
+    func makeSession(
+        for url: String, connections: Int = 1, wrap: (any Transport) -> any Transport
+    ) throws -> Session {
         var configuration = SessionConfiguration.default
+        configuration.httpMaximumConnectionsPerHost = max(configuration.httpMaximumConnectionsPerHost, connections)
         configuration.headers.update(.userAgent("afar/\(AFInfo.version)"))
         if let timeout = sending.timeout {
             configuration.timeoutIntervalForResource = timeout

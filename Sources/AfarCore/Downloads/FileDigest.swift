@@ -6,10 +6,10 @@ import HTTPTypes
     import FoundationNetworking
 #endif
 
-/// The hash of a file's bytes, to verify that a download is complete and unchanged.
+/// The expected hash of a file's bytes, to verify that a download is complete and unchanged.
 ///
 /// ```swift
-/// session.download(url, to: file).verify(.sha256(hash))
+/// session.download(url, to: file).verify(.sha256(expected: digest))
 /// ```
 public struct FileDigest: Sendable, Hashable {
     /// A hash function. The raw value is its name in the header fields of RFC 9530.
@@ -83,11 +83,15 @@ public struct FileDigest: Sendable, Hashable {
         self.init(algorithm, bytes: Data(bytes))
     }
 
-    /// Returns a SHA-256 digest.
-    public static func sha256(_ bytes: Data) -> FileDigest { FileDigest(.sha256, bytes: bytes) }
+    /// Returns the SHA-256 digest that a file is expected to have.
+    ///
+    /// - Parameter bytes: The 32 bytes of the digest, not the content of the file.
+    public static func sha256(expected bytes: Data) -> FileDigest { FileDigest(.sha256, bytes: bytes) }
 
-    /// Returns a SHA-512 digest.
-    public static func sha512(_ bytes: Data) -> FileDigest { FileDigest(.sha512, bytes: bytes) }
+    /// Returns the SHA-512 digest that a file is expected to have.
+    ///
+    /// - Parameter bytes: The 64 bytes of the digest, not the content of the file.
+    public static func sha512(expected bytes: Data) -> FileDigest { FileDigest(.sha512, bytes: bytes) }
 
     /// Throws an error unless a file has this digest. The file is read in pieces. This method blocks.
     ///
@@ -197,7 +201,7 @@ extension DownloadRequest {
     /// must match.
     ///
     /// ```swift
-    /// session.download(url, to: file).validate().verify(.sha256(hash))
+    /// session.download(url, to: file).validate().verify(.sha256(expected: digest))
     /// ```
     @discardableResult
     public func verify(_ digest: FileDigest) -> Self {

@@ -33,7 +33,7 @@ public struct CredentialFilter: RequestInterceptor {
 
     /// Removes the session's credentials and those of adapters that have been added to the request. Call this method before the request
     /// is sent.
-    public func apply(to request: DataRequest) {
+    public func apply(to request: Request) {
         request.adapt(using: self)
         let defaults = request.options.defaultFields?.fields ?? request.defaultFields
         let others = HTTPFields(defaults.filter { !removes($0.name.rawName) })

@@ -1,13 +1,17 @@
 public import Synchronization
 
-/// State protected by a lock and shared by several objects or closures. Use ``InlineLocked`` for state that one object owns.
-@usableFromInline package final class Locked<State>: Sendable {
+/// State protected by a lock and shared by several objects or closures.
+///
+/// It corresponds to the standard library's `Mutex`, but the thread sanitizer recognizes it on Linux. The lock isn't recursive: don't call
+/// other code while you hold it.
+public final class Locked<State>: Sendable {
     @usableFromInline let content: InlineLocked<State>
 
-    @inlinable package init(_ state: consuming sending State) { content = InlineLocked(state) }
+    /// Creates a lock with its state.
+    @inlinable public init(_ state: consuming sending State) { content = InlineLocked(state) }
 
     /// Runs `body` with exclusive access to the state.
-    @inlinable package func withLock<Result, Failure: Error>(
+    @inlinable public func withLock<Result, Failure: Error>(
         _ body: (inout State) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
         try content.withLock(body)

@@ -1,10 +1,8 @@
+public import Foundation
 public import HTTPTypes
 
 #if canImport(FoundationNetworking)
-    import Foundation
     public import FoundationNetworking
-#else
-    public import Foundation
 #endif
 
 /// A response's status line and header fields.
@@ -72,6 +70,11 @@ public final class ResponseHead: Sendable {
 
     /// The size of the raw bytes; 0 for a head that was created from parsed fields.
     package var byteCount: Int { if case .raw(let raw) = storage { raw.byteCount } else { 0 } }
+
+    /// Returns the date in a field such as `Last-Modified` (RFC 9110, section 5.6.7). Nil if the field is missing or isn't a date.
+    public func date(for name: HTTPField.Name) -> Date? {
+        value(for: name).flatMap(HTTPDate.parse).map { Date(timeIntervalSince1970: TimeInterval($0)) }
+    }
 
     /// Returns the values of a field, in order of arrival, without parsing the other fields.
     public func values(for name: HTTPField.Name) -> [String] {

@@ -1,4 +1,4 @@
-package import Foundation
+public import Foundation
 package import HTTPTypes
 
 /// The scheme, authority and path of a URL, parsed so strictly that Foundation, libcurl and servers can't disagree about them.
@@ -260,16 +260,16 @@ package struct HostName: Hashable, Sendable {
 // MARK: - Origins
 
 /// A scheme, host and port (RFC 6454, section 4). Credentials apply to a single origin.
-package struct Origin: Hashable, Sendable {
+public struct Origin: Hashable, Sendable {
     /// The origin as text, such as "https://example.com:8443". The scheme's default port is omitted.
-    package let text: String
+    public let text: String
 
     package init(_ request: HTTPRequest) {
         self.init(scheme: request.scheme ?? "", authority: request.authority ?? "")
     }
 
     /// Creates the origin of a URL. Returns nil if no request can be sent to the URL.
-    package init?(_ url: URL) {
+    public init?(_ url: URL) {
         guard let target = try? RequestTarget(url) else { return nil }
         self.init(scheme: target.scheme, authority: target.authority)
     }

@@ -1,4 +1,5 @@
 import AfarTestServer
+import AfarTransport
 import Foundation
 import Testing
 
@@ -46,6 +47,30 @@ import Testing
         #expect(try directory.contents(of: "3000000") == Data("precious".utf8))
         #expect(try await download(url, "--parallel", "2", "--force").status == 0)
         #expect(try directory.contents(of: "3000000") == PatternBytes.bytes(3_000_000))
+    }
+
+    /// The tool's own session permits as many connections as `--parallel` requires.
+    @Test func moreRequestsThanTheUsualLimitOfConnectionsArePossible() async throws {
+        let server = try await TestServer.start()
+        let content = PatternBytes.bytes(20 << 20)
+        let arrived = Locked(0)
+        server.route("/file") { request in
+            let ends = request.headers["Range"]?.dropFirst("bytes=".count).split(separator: "-").compactMap { Int($0) }
+            guard let ends, ends.count == 2 else { return ServerResponse(status: 400) }
+            let range = ends[0]..<min(ends[1] + 1, content.count)
+            let headers: ServerHeaders = [
+                "ETag": "\"v1\"", "Content-Range": "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(content.count)",
+            ]
+            arrived.withLock { $0 += 1 }
+            return ServerResponse(status: 206, headers: headers, length: range.count) { body in
+                // Except for the first one, the responses wait until as many requests have arrived.
+                while range.lowerBound > 0, arrived.withLock({ $0 }) < 12 { usleep(10_000) }
+                try body.write(content[range])
+            }
+        }
+        let outcome = try await download(server.url("/file").absoluteString, "--parallel", "12", "--timeout", "120")
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(try directory.contents(of: "file") == content)
     }
 
     @Test func failuresLeaveNothing() async throws {

@@ -35,12 +35,27 @@ struct ResumableUploadTests {
         await server.stop()
     }
 
+    @Test(.timeLimit(.minutes(5))) func theTimeoutLimitsTheWholeUpload() async throws {
+        let server = try await RawServer.start([
+            .respond("HTTP/1.1 503 Unavailable\r\nRetry-After: 60\r\nContent-Length: 0\r\n\r\n"), .waitForever,
+        ])
+        let result = try await Tool.run(
+            "upload", server.url.absoluteString, "--file", path, "--resumable", "tus", "--timeout", "1")
+        #expect(result.status == 5, "\(result.errors)")
+        await server.stop()
+    }
+
     @Test(
         .timeLimit(.minutes(5)),
         arguments: [
             ["--part", "a=b", "--resumable", "tus"], ["--file", "-", "--resumable", "tus"],
             ["--file", "/dev/null", "--state", "x"],
             ["--file", "/etc/passwd", "--resumable", "ftp"],
+            ["--file", "/etc/passwd", "--resumable", "tus", "--include"],
+            ["--file", "/etc/passwd", "--resumable", "tus", "--timing"],
+            ["--file", "/etc/passwd", "--resumable", "tus", "--charset", "utf-8"],
+            ["--file", "/etc/passwd", "--resumable", "tus", "--method", "PUT"],
+            ["--file", "/etc/passwd", "--resumable", "tus", "--curl"],
         ])
     func invalidOptionsAreUsageErrors(arguments: [String]) async throws {
         let result = try await Tool.run(["upload", "127.0.0.1:9/files"] + arguments)

@@ -67,6 +67,22 @@ enum DownloadSamples {
         print("Complete at \(map.lastPathComponent)")
     }
 
+    static func continued(map: URL, file: URL) async throws {
+        let download = AF.download(map, parallel: 4, to: file).keepPartialFile()
+        if case .failure = await download.result, let data = download.resumeData {
+            // Later, or in another process
+            _ = try await AF.download(map, parallel: 4, to: file).resume(with: data).value
+        }
+    }
+
+    static func manyConnections(map: URL, file: URL) async throws {
+        var configuration = SessionConfiguration.default
+        configuration.httpMaximumConnectionsPerHost = 16
+        let session = Session(configuration: configuration)
+        let complete = try await session.download(map, parallel: 16, to: file).value
+        print("Complete at \(complete.lastPathComponent)")
+    }
+
     static func plugin(map: URL, destination: URL) async throws {
         let file = try await AF.download(map, parallel: 4, to: destination).value
         print("Complete at \(file.lastPathComponent)")

@@ -12,6 +12,19 @@ enum ResumableUploadSamples {
         print("stored at \(value.url?.absoluteString ?? "the server"), status \(value.response.statusCode)")
     }
 
+    static func controlled(_ file: URL) {
+        let upload = AF.uploadResumable(file, to: "https://uploads.example.com/files", protocol: .tus)
+            .uploadProgress { print("\(Int($0.fractionCompleted * 100)) %") }
+            .response { result in print(result) }
+        upload.suspend()
+        upload.resume()
+    }
+
+    static func continued(_ file: URL) -> ResumableUpload {
+        let upload = AF.uploadResumable(file, continuing: "https://uploads.example.com/files/17", protocol: .tus)
+        return upload
+    }
+
     static func created(_ file: URL) -> ResumableUpload {
         var options = ResumableUploadOptions()
         options.createsBeforeSending = true
@@ -31,8 +44,10 @@ enum ResumableUploadSamples {
     static func errors(_ upload: ResumableUpload) async {
         do {
             _ = try await upload.value
-        } catch .rejected(_, let status, _) {
+        } catch ResumableUploadError.rejected(_, let status, _) {
             print("the server refused the upload with status \(status)")
+        } catch let error as AFError where error.isExplicitlyCancelledError {
+            print("canceled")
         } catch {
             print(error.localizedDescription)
         }

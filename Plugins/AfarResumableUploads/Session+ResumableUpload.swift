@@ -1,0 +1,82 @@
+public import AfarCore
+import AfarTransport
+public import Foundation
+
+extension Session {
+    /// Uploads a file. After a lost connection, the upload continues with the bytes that the server doesn't have.
+    ///
+    /// All requests use this session's configuration and its interceptor. The upload's own retries come in addition to those of an
+    /// interceptor.
+    ///
+    /// - Parameters:
+    ///   - file: The URL of a regular file. The upload fails if the file changes before its end.
+    ///   - url: The URL that creates uploads. It can be relative to the session's ``SessionConfiguration/baseURL``.
+    ///   - uploadProtocol: The protocol of the server.
+    ///   - headers: Headers of all requests, for example `Authorization`. They aren't stored. The default is none.
+    ///   - interceptor: Adapts and retries each request. The default is nil.
+    ///   - options: The record on disk, limits and extensions. The default has no record.
+    @preconcurrency
+    public func uploadResumable(
+        _ file: URL, to url: any URLConvertible, protocol uploadProtocol: ResumableUploadProtocol,
+        headers: HTTPHeaders = [:], interceptor: (any RequestInterceptor)? = nil,
+        options: ResumableUploadOptions = ResumableUploadOptions()
+    ) -> ResumableUpload {
+        let requests = UploadRequests(headers: headers, interceptor: interceptor)
+        return ResumableUpload(session: self) { upload in
+            try UploadJob(
+                upload, of: .file(file), to: .new(url), protocol: uploadProtocol, requests: requests, options: options)
+        }
+    }
+
+    /// Continues the upload of a file that another program, or an earlier upload without a record, has begun.
+    ///
+    /// ```swift
+    /// let upload = session.uploadResumable(file, continuing: "https://uploads.example.com/files/17", protocol: .tus)
+    /// ```
+    ///
+    /// The server determines the offset. If it no longer has the upload, it fails with ``ResumableUploadError/uploadGone(status:)``.
+    ///
+    /// - Parameters:
+    ///   - file: The URL of the same file. Only its length can be compared with the upload.
+    ///   - uploadURL: The URL of the upload. It can be relative to the session's ``SessionConfiguration/baseURL``.
+    ///   - uploadProtocol: The protocol of the server.
+    ///   - headers: Headers of all requests. The default is none.
+    ///   - interceptor: Adapts and retries each request. The default is nil.
+    ///   - options: Limits and extensions. A record and parallel parts aren't supported.
+    @preconcurrency
+    public func uploadResumable(
+        _ file: URL, continuing uploadURL: any URLConvertible, protocol uploadProtocol: ResumableUploadProtocol,
+        headers: HTTPHeaders = [:], interceptor: (any RequestInterceptor)? = nil,
+        options: ResumableUploadOptions = ResumableUploadOptions()
+    ) -> ResumableUpload {
+        let requests = UploadRequests(headers: headers, interceptor: interceptor)
+        return ResumableUpload(session: self) { upload in
+            try UploadJob(
+                upload, of: .file(file), to: .existing(uploadURL), protocol: uploadProtocol, requests: requests,
+                options: options)
+        }
+    }
+
+    /// Uploads a sequence of chunks whose length is unknown until it ends. After a lost connection, the upload continues with the bytes that the
+    /// server doesn't have.
+    ///
+    /// The bytes of the current request stay in memory, by default at most 4 MiB and one chunk. See
+    /// ``ResumableUploadOptions/chunkSize``. For the other parameters, see
+    /// ``uploadResumable(_:to:protocol:headers:interceptor:options:)-(URL,_,_,_,_,_)``.
+    ///
+    /// - Parameter chunks: The sequence, which is iterated once.
+    @preconcurrency
+    public func uploadResumable<Chunks: AsyncSequence & Sendable>(
+        _ chunks: Chunks, to url: any URLConvertible, protocol uploadProtocol: ResumableUploadProtocol,
+        headers: HTTPHeaders = [:], interceptor: (any RequestInterceptor)? = nil,
+        options: ResumableUploadOptions = ResumableUploadOptions()
+    ) -> ResumableUpload where Chunks.Element == Data {
+        let requests = UploadRequests(headers: headers, interceptor: interceptor)
+        let body = RequestBodyStream(chunks)
+        return ResumableUpload(session: self) { upload in
+            try UploadJob(
+                upload, of: .chunks(body), to: .new(url), protocol: uploadProtocol, requests: requests,
+                options: options)
+        }
+    }
+}
