@@ -71,7 +71,7 @@ public struct ServerTrust: Sendable {
     /// - Throws: ``ServerTrustError/Code-swift.struct/revoked``, ``ServerTrustError/Code-swift.struct/revocationUnknown`` if the status
     ///   can't be determined, or an error of ``validate()``.
     public func validateRevocation(lists: [Data] = [], usesStapledResponse: Bool = true) throws(ServerTrustError) {
-        let chain = try validate()
+        let chain = try ChainValidation(self, revocationLists: lists).chain()
         if usesStapledResponse, let stapledOCSPResponse {
             try ChainValidation(self).checkStatus(in: stapledOCSPResponse, of: chain)
             if lists.isEmpty { return }
@@ -82,7 +82,6 @@ public struct ServerTrust: Sendable {
                 "the server sent no OCSP response, and there is no revocation list: "
                     + "the revocation status of its certificate is unknown", certificate: chain.first)
         }
-        try ChainValidation(self, revocationLists: lists).chain()
     }
 
     /// The server's certificate, followed by its issuers: each certificate signed the one before it. Compare pins with these certificates.

@@ -48,11 +48,61 @@ import Testing
         let named = server.url("/get").absoluteString.replacing("://", with: "://eve:e@")
         _ = await session.request(named).serializingData().response
         #expect(server.lastRequest(path: "/get")?.headers["authorization"] == basic("eve:e"))
+        var configuration = SessionConfiguration.default
+        configuration.headers.add(.authorization(bearerToken: "session"))
+        let other = Session(
+            configuration: configuration, interceptor: try interceptor("default login ada password secret"))
+        _ = await other.request(server.url("/get")).serializingData().response
+        #expect(server.lastRequest(path: "/get")?.headers["authorization"] == "Bearer session")
         let response = await session.request(server.url("/basic-auth/eve/e")).authenticate(
             username: "eve", password: "e"
         )
         .validate().serializingData().response
         #expect(response.error == nil)
+        await server.stop()
+    }
+
+    @Test func theFileHasThePasswordOfAUser() async throws {
+        let server = try await TestServer.start()
+        let text =
+            "machine 127.0.0.1 login ada password a\nmachine 127.0.0.1 login eve password e\ndefault login kim password k"
+        let session = Session(interceptor: try interceptor(text))
+        for (user, sent) in [("eve", "eve:e"), ("kim", "kim:"), ("ada:b", "ada:b")] {
+            let url = server.url("/get").absoluteString.replacing("://", with: "://\(user)@")
+            _ = await session.request(url).serializingData().response
+            #expect(server.lastRequest(path: "/get")?.headers["authorization"] == basic(sent))
+        }
+        await server.stop()
+    }
+
+    @Test func webSocketsHaveTheCredentials() async throws {
+        let server = try await TestServer.start()
+        let session = Session(interceptor: try interceptor("machine 127.0.0.1 login ada password secret"))
+        let url = server.url("/get").absoluteString.replacing("http:", with: "ws:")
+        var messages = session.webSocketRequest(to: url).webSocketTask().messages.makeAsyncIterator()
+        // The server doesn't accept WebSockets.
+        await #expect(throws: AFError.self) { try await messages.next() }
+        #expect(server.lastRequest(path: "/get")?.headers["authorization"] == basic("ada:secret"))
+        await server.stop()
+    }
+
+    /// Without TLS, the proxy would receive the credentials, and so would the server to which a connection is diverted.
+    @Test(arguments: [true, false]) func otherMachinesDoNotReceiveTheCredentials(isProxy: Bool) async throws {
+        let server = try await TestServer.start()
+        var configuration = SessionConfiguration.default
+        let port = try #require(server.url("/").port)
+        var network = NetworkSettings.none
+        if isProxy {
+            network.proxies = ProxySettings(try Proxy("http://127.0.0.1:\(port)"))
+        } else {
+            network.connectTo = ["localhost:9": "127.0.0.1:\(port)"]
+        }
+        configuration.network = network
+        let session = Session(
+            configuration: configuration, interceptor: try interceptor("machine localhost login ada password secret"))
+        let response = await session.request("http://localhost:9/get").serializingData().response
+        #expect(response.error == nil)
+        #expect(try #require(server.lastRequest(path: "/get")).headers["authorization"] == nil)
         await server.stop()
     }
 
@@ -72,7 +122,7 @@ import Testing
     @Test(arguments: [
         ("https://example.com/", true), ("https://EXAMPLE.com.:8443/x?y", true), ("http://example.com/", false),
         ("https://www.example.com/", false), ("https://example.com.evil.test/", false),
-        ("https://ada@example.com/", false),
+        ("https://eve@example.com/", false),
         ("https://example.org/#@example.com", false), ("https://evil.test\\@example.com/", false),
         ("http://[::1]:8080/", true), ("http://127.0.0.9/", true), ("http://localhost./", true),
         ("http://127.0.0.1.evil.test/", false), ("http://10.0.0.1/", false), ("ftp://example.com/", false),
@@ -110,6 +160,13 @@ import Testing
             ("default login a password b", "a", "b"),
             ("default login a password b machine h login c password d", "c", "d"),
             ("machine h user a passwd b", "a", "b"),
+            ("machine h:8443 login x machine h:1 login y machine h%1 login z machine h login a password b", "a", "b"),
+            ("machine h port 443 login x machine h port 8443 protocol https login a password b", "a", "b"),
+            (
+                "machine h port imap login x machine h protocol http login y machine h port https login a password b",
+                "a", "b"
+            ),
+            ("machine h port 1 login x default login y", nil, nil),
             ("machine h login a", "a", ""),
             ("machine h password b", nil, nil),
             ("machine other login a password b", nil, nil),
@@ -117,7 +174,7 @@ import Testing
             ("# only a comment", nil, nil),
         ] as [(String, String?, String?)])
     func entriesAreRead(text: String, login: String?, password: String?) throws {
-        let entry = try NetrcFile(parsing: text).entry(for: HostName("h"))
+        let entry = try NetrcFile(parsing: text).entry(for: RequestTarget(#require(URL(string: "https://h:8443/"))))
         #expect(entry?.login == login && entry?.password == password)
     }
 

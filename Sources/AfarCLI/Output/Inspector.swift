@@ -228,7 +228,7 @@ extension CurlCommand {
         let name = security.auth == .basic ? nil : security.user.map { String($0.prefix { $0 != ":" }) }
         let user = (name ?? (security.auth == .negotiate ? ":" : nil)).map { ["--user", $0] } ?? []
         let scheme = user.isEmpty ? [] : ["--\(security.auth?.rawValue ?? "anyauth")"]
-        let netrc = security.netrcFile.map { ["--netrc-file", $0] } ?? (security.netrc ? ["--netrc"] : [])
+        let netrc = security.netrcFile(for: url).map { ["--netrc-file", $0] } ?? []
         return netrc + files.flatMap { option, value in value.map { [option, $0] } ?? [] }
             + (security.isArchive ? ["--cert-type", "P12"] : []) + scheme + user
             + (security.skipsVerification(of: url) ? ["--insecure"] : [])

@@ -1,6 +1,8 @@
 import Afar
+import AfarStages
 import ArgumentParser
 import Foundation
+import HTTPTypes
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
@@ -127,6 +129,15 @@ struct SecurityOptions: ParsableArguments {
         return try Self.reading(netrcFile == nil ? "--netrc" : "--netrc-file") {
             try NetrcInterceptor(file: netrcFile.map { URL(filePath: $0) })
         }
+    }
+
+    /// Returns the path of the file with credentials that can be sent to the URL, if any.
+    func netrcFile(for url: String) -> String? {
+        guard netrc || netrcFile != nil, let target = Self.target(of: url) else { return nil }
+        let request = HTTPRequest(
+            method: .get, scheme: target.scheme, authority: target.authority, path: target.path)
+        guard target.scheme == "https" || request.staysOnThisMachine else { return nil }
+        return netrcFile ?? NetrcInterceptor.defaultFile.path
     }
 
     /// Applies the options to a session's configuration.

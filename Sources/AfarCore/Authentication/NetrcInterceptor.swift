@@ -14,25 +14,36 @@ import HTTPTypes
 /// ```
 ///
 /// The first request to a host contains the credentials as Basic authentication (RFC 7617). They are sent only over https, or to this
-/// machine (`localhost` and loopback addresses), and never after a redirect to another origin. Requests with an `Authorization` header,
-/// a ``Request/credential``, or a user name in their URL don't use the file.
+/// machine (`localhost` and loopback addresses) without a proxy, and never after a redirect to another origin. Requests with an
+/// `Authorization` header or a ``Request/credential`` don't use the file. If the URL contains a user name without a password, the file
+/// provides the password of that user.
 ///
-/// The file contains entries such as `machine api.example.com login ada password s3cret`. An entry applies to every port of its host, and
-/// the entry `default` to all hosts without their own entry. If a host has several entries, the first one applies. Values can be in
-/// quotation marks, with `\"`, `\\`, `\n`, `\r` and `\t` as escapes. A `#` before a keyword starts a comment. Macros and accounts are ignored.
+/// The file contains entries such as `machine api.example.com login ada password s3cret`. If several entries match, the first one
+/// applies. An entry applies to every port and scheme of its host, unless it contains `port` or `protocol`. The entry `default` applies to
+/// all hosts without their own entry. Values can be in quotation marks, with `\"`, `\\`, `\n`, `\r` and `\t` as escapes. A `#` before a
+/// keyword starts a comment. Macros and accounts are ignored.
 public struct NetrcInterceptor: RequestInterceptor {
     private let file: NetrcFile
 
+    /// The file that the environment variable `NETRC` names. Without the variable, it is `.netrc` in the home directory.
+    public static var defaultFile: URL { namedFile ?? homeDirectory.appending(path: ".netrc") }
+
+    private static var namedFile: URL? {
+        ProcessInfo.processInfo.environment["NETRC"].flatMap { $0.isEmpty ? nil : URL(filePath: $0) }
+    }
+
+    private static var homeDirectory: URL {
+        let path = ProcessInfo.processInfo.environment["HOME"] ?? ""
+        return path.hasPrefix("/") ? URL(filePath: path) : FileManager.default.homeDirectoryForCurrentUser
+    }
+
     /// Reads a file. Later changes of the file have no effect.
     ///
-    /// - Parameter file: The file. By default, it is the file that the environment variable `NETRC` names. Without the variable, it is
-    ///   `.netrc` in the home directory, which doesn't have to exist.
+    /// - Parameter file: The file. The default is the ``defaultFile``, which doesn't have to exist in the home directory.
     /// - Throws: ``NetrcError``, for example if other users can access the file.
     public init(file: URL? = nil) throws(NetrcError) {
-        let environment = ProcessInfo.processInfo.environment
-        let named = file ?? environment["NETRC"].flatMap { $0.isEmpty ? nil : URL(filePath: $0) }
-        let home = environment["HOME"].map { URL(filePath: $0) } ?? FileManager.default.homeDirectoryForCurrentUser
-        self.file = try NetrcFile(named ?? home.appending(path: ".netrc"), isOptional: named == nil)
+        let isOptional = file == nil && Self.namedFile == nil
+        self.file = try NetrcFile(file ?? Self.defaultFile, isOptional: isOptional)
     }
 
     /// Adds the credentials for the request's host.
@@ -41,42 +52,75 @@ public struct NetrcInterceptor: RequestInterceptor {
         _ urlRequest: URLRequest, for session: Session,
         completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
     ) {
-        completion(.success(adapted(urlRequest)))
+        completion(.success(adapted(urlRequest, nil, session)))
     }
 
-    /// Adds the credentials for the request's host, unless the request has a credential.
+    /// Adds the credentials for the request's host, unless the request has other credentials.
     @preconcurrency
     public func adapt(
         _ urlRequest: URLRequest, using state: RequestAdapterState,
         completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
     ) {
-        completion(.success(state.request?.credential == nil ? adapted(urlRequest) : urlRequest))
+        completion(.success(adapted(urlRequest, state.request, state.session)))
     }
 
-    private func adapted(_ urlRequest: URLRequest) -> URLRequest {
-        guard urlRequest.value(forHTTPHeaderField: "Authorization") == nil,
-            let target = urlRequest.url.flatMap({ try? RequestTarget($0) }), target.userinfo == nil,
-            let entry = file.entry(for: HostName(ofAuthority: target.authority))
+    private func adapted(_ urlRequest: URLRequest, _ request: Request?, _ session: Session) -> URLRequest {
+        let options = try? (request?.stack ?? session.state.stack).options.get()
+        let defaults = (request?.options.defaultFields ?? options?.defaultFields)?.fields ?? [:]
+        let url = (request?.sink.httpForm(of: urlRequest) ?? urlRequest).url
+        guard urlRequest.value(forHTTPHeaderField: "Authorization") == nil, !defaults.contains(.authorization),
+            request?.credential == nil, let target = url.flatMap({ try? RequestTarget($0) }),
+            target.userinfo?.password.isEmpty ?? true, let entry = file.entry(for: target)
         else { return urlRequest }
-        let isLocal = HTTPRequest(method: .get, scheme: nil, authority: target.authority, path: nil).staysOnThisMachine
-        guard target.scheme == "https" || isLocal else { return urlRequest }
+        let network = request?.options.network ?? options?.network ?? .none
+        guard target.scheme == "https" || target.staysOnThisMachine(with: network) else { return urlRequest }
         var urlRequest = urlRequest
         urlRequest.headers.add(.authorization(username: entry.login, password: entry.password))
         return urlRequest
     }
 }
 
+extension RequestTarget {
+    /// Whether no other machine receives an http request to this target.
+    fileprivate func staysOnThisMachine(with network: NetworkSettings) -> Bool {
+        let request = HTTPRequest(method: .get, scheme: scheme, authority: authority, path: path)
+        guard request.staysOnThisMachine, network.connectTo.isEmpty else { return false }
+        return (try? network.proxies.proxy(scheme: scheme, authority: authority)) == nil
+    }
+}
+
 /// The entries of a `.netrc` file.
 struct NetrcFile {
     struct Entry: Equatable {
+        /// The host; nil for all hosts.
+        fileprivate var host: String?
+        fileprivate var port: String?
+        fileprivate var scheme: String?
         var login = ""
         var password = ""
+
+        fileprivate init(host: String?) {
+            self.host = host.map { host in
+                // A host with a port or a zone matches no request. Without them, it would also match other servers.
+                let hasPort = host.utf8.count(where: { $0 == UInt8(ascii: ":") }) == 1 || host.contains("]:")
+                return hasPort || host.contains("%") ? host : HostName(host).text
+            }
+        }
+
+        fileprivate func matches(_ target: RequestTarget) -> Bool {
+            let standardPort = target.scheme == "https" ? 443 : 80
+            let ports = [String(HostName.port(ofAuthority: target.authority) ?? standardPort), target.scheme]
+            guard port.map({ ports.contains($0) }) ?? true, scheme.map({ $0 == target.scheme }) ?? true else {
+                return false
+            }
+            let user = target.userinfo?.user ?? ""
+            return user.isEmpty ? !login.isEmpty : login == user
+        }
     }
 
     private static let largestSize = 1 << 20
 
-    private let entries: [HostName: Entry]
-    private let standard: Entry?
+    private let entries: [Entry]
 
     /// Reads a file.
     ///
@@ -117,38 +161,36 @@ struct NetrcFile {
 
     init(parsing text: String) throws(Fault) {
         var tokens = Tokens(text)
-        var host: HostName?
-        var entry: Entry?
-        var entries: [HostName: Entry] = [:]
-        var standard: Entry?
-        func finish() {
-            guard let entry else { return }
-            if let host { entries[host] = entries[host] ?? entry } else { standard = standard ?? entry }
-        }
+        var entries: [Entry] = []
         while let keyword = try tokens.keyword() {
             switch keyword {
-            case "machine":
-                finish()
-                (host, entry) = (HostName(try tokens.value()), Entry())
-            case "default":
-                finish()
-                (host, entry) = (nil, Entry())
-            case "login", "user": entry?.login = try tokens.value()
-            case "password", "passwd": entry?.password = try tokens.value()
-            case "account": _ = try tokens.value()
+            case "machine": entries.append(Entry(host: try tokens.value()))
+            case "default": entries.append(Entry(host: nil))
             case "macdef": tokens.skipMacro()
+            case let member where Self.members.contains(member):
+                guard let last = entries.indices.last else { throw tokens.fault("expected machine or default") }
+                let value = try tokens.value()
+                switch member {
+                case "login", "user": entries[last].login = value
+                case "password", "passwd": entries[last].password = value
+                case "port": entries[last].port = value
+                case "protocol": entries[last].scheme = value
+                default: break
+                }
             default: throw tokens.fault("expected machine, default, login, password, account or macdef")
             }
-            if entry == nil, keyword != "macdef" { throw tokens.fault("expected machine or default") }
         }
-        finish()
-        (self.entries, self.standard) = (entries, standard)
+        self.entries = entries
     }
 
-    /// Returns the entry for a host; nil if there is none, or if it has no user name.
-    func entry(for host: HostName) -> Entry? {
-        guard let entry = entries[host] ?? standard, !entry.login.isEmpty else { return nil }
-        return entry
+    private static let members: Set = ["login", "user", "password", "passwd", "account", "port", "protocol"]
+
+    /// Returns the first entry for a target, or nil if there is none.
+    func entry(for target: RequestTarget) -> Entry? {
+        let host = HostName(ofAuthority: target.authority).text
+        // Without an entry for the user, the default for all hosts doesn't apply either.
+        let own = entries.filter { $0.host == host }
+        return (own.isEmpty ? entries.filter { $0.host == nil } : own).first { $0.matches(target) }
     }
 }
 

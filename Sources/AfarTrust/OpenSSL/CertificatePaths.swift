@@ -6,7 +6,8 @@
     ///
     /// A certificate can have several possible issuers, for example a cross-signed authority whose other certificate has
     /// expired (RFC 4158, section 2.3). OpenSSL builds one path and doesn't try another one if that path is invalid. The search
-    /// only selects certificates. OpenSSL validates each path with the settings of the failed validation.
+    /// only selects certificates. OpenSSL validates each path with the settings of the failed validation, but without its
+    /// verification callback.
     struct CertificatePaths {
         /// The maximum number of presented certificates that are considered, besides the server's own.
         static let maximumPresented = 64
@@ -37,13 +38,22 @@
             after failed: OpaquePointer, revocationLists: OpaquePointer?, isValid: @escaping (OpaquePointer) -> Bool
         ) {
             (self.failed, self.revocationLists, self.isValid) = (failed, revocationLists, isValid)
-            path = X509_STORE_CTX_get0_cert(failed).map { [$0] } ?? []
-            let untrusted = X509_STORE_CTX_get0_untrusted(failed)
-            presented = Array(Self.certificates(in: untrusted).prefix(Self.maximumPresented))
+            let server = X509_STORE_CTX_get0_cert(failed)
+            path = server.map { [$0] } ?? []
+            let others = Self.certificates(in: X509_STORE_CTX_get0_untrusted(failed)).lazy.filter { $0 != server }
+            presented = Array(others.prefix(Self.maximumPresented))
         }
 
         /// Searches for a valid path. If there is one, it becomes the path of the failed context, which then has no error.
-        mutating func find() -> Bool { !path.isEmpty && extend() }
+        mutating func find() -> Bool {
+            guard let server = path.first else { return false }
+            let stack = X509_STORE_CTX_get1_certs(failed, X509_get_subject_name(server))
+            defer { afar_x509_stack_free(stack) }
+            let isTrusted = Self.certificates(in: stack).contains {
+                X509_cmp($0, server) == 0 && validate(endingIn: $0)
+            }
+            return isTrusted || extend()
+        }
 
         /// Tries each possible issuer of the last certificate in the path: first the trusted ones, which end the path.
         private mutating func extend() -> Bool {
@@ -57,9 +67,8 @@
                 remainingCount -= 1
                 if validate(endingIn: anchor) { return true }
             }
-            // The store can reject a certificate, so its own copy is always used.
-            for issuer in presented where !trusted.contains(where: { X509_cmp($0, issuer) == 0 }) {
-                guard canContinue, isIssuer(issuer, of: last), !isInPath(issuer) else { continue }
+            for issuer in presented where canContinue && isIssuer(issuer, of: last) && !isInPath(issuer) {
+                guard !trusted.contains(where: { Self.hides($0, issuer) }) else { continue }
                 isDeadEnd = false
                 path.append(issuer)
                 defer { path.removeLast() }
@@ -69,13 +78,24 @@
             return false
         }
 
+        /// Returns whether a trusted certificate must be used instead of a presented one, or rejects every certificate with its
+        /// name and key (`openssl x509 -addreject`).
+        private static func hides(_ trusted: OpaquePointer, _ presented: OpaquePointer) -> Bool {
+            let isRejected = X509_check_trust(trusted, X509_TRUST_SSL_SERVER, 0) == X509_TRUST_REJECTED
+            return X509_cmp(trusted, presented) == 0 || isRejected && hasSameKey(trusted, presented)
+        }
+
+        private static func hasSameKey(_ first: OpaquePointer, _ second: OpaquePointer) -> Bool {
+            EVP_PKEY_eq(X509_get0_pubkey(first), X509_get0_pubkey(second)) == 1
+        }
+
         private var canContinue: Bool { remainingCount > 0 && Self.processorTime < end }
 
         /// Returns whether the path contains the subject with the same key, so that another certificate of it would form a loop.
         private func isInPath(_ certificate: OpaquePointer) -> Bool {
             path.contains {
                 X509_NAME_cmp(X509_get_subject_name($0), X509_get_subject_name(certificate)) == 0
-                    && EVP_PKEY_eq(X509_get0_pubkey($0), X509_get0_pubkey(certificate)) == 1
+                    && Self.hasSameKey($0, certificate)
             }
         }
 

@@ -92,10 +92,12 @@
             guard let issuer = chain.dropFirst().first.flatMap({ X509.read($0.derEncoded) }) else {
                 throw unknown("the issuer of the certificate is not in the chain")
             }
-            let store = try store()
-            let sent = try stack(of: trust.certificates)
-            defer { afar_x509_stack_free(sent) }
-            guard OCSP_basic_verify(basic.raw, sent, store.raw, 0) == 1 else {
+            let certificates = try stack(of: chain)
+            defer { afar_x509_stack_free(certificates) }
+            let store: CertificateStore
+            do { store = try CertificateStore(certificates: chain.suffix(1)) } catch { throw .outOfMemory }
+            X509_STORE_set_flags(store.raw, UInt(X509_V_FLAG_PARTIAL_CHAIN))
+            guard OCSP_basic_verify(basic.raw, certificates, store.raw, 0) == 1 else {
                 throw unknown("its signature is invalid (\(OpenSSLError.takeMessage()))")
             }
             guard let status = OCSP.Status(of: certificate.raw, issuer.raw, in: basic.raw) else {

@@ -37,6 +37,12 @@ struct CredentialTests {
             let outcome = try await Tool.run(
                 ["get", url, "--check-status", "--verbose", option], environment: [variable: path])
             #expect(outcome.status == 0, "\(outcome.errors)")
+            let other = try await Tool.run(
+                ["get", "http://example.com", option, "--curl"], environment: [variable: path])
+            #expect(!other.text.contains("netrc"))
+            let local = try await Tool.run(
+                ["get", "https://example.com", option, "--curl"], environment: [variable: path])
+            #expect(local.text.contains(" --netrc-file \(file.path) "))
             #expect(!outcome.errors.contains("lovelace:") && !outcome.errors.contains(text.base64EncodedString()))
         }
         await server.stop()
