@@ -99,7 +99,7 @@ public final class DNSOverHTTPSResolver: HostResolver {
     /// If only one of the two queries finds addresses within the time for it, the result is incomplete, and its time to live is zero.
     ///
     /// - Throws: A ``DNSError``, a `TransportError` or an `AFError` if there is no answer. It doesn't contain the path and the query of the
-    ///   server's URL.
+    ///   server's URL. If the task is canceled, the error is a `CancellationError`.
     public func addresses(of host: String) async throws -> ResolvedAddresses {
         let answers = try await answers(for: host)
         let found = answers.compactMap { try? $0?.get() }

@@ -4,6 +4,8 @@ public import Foundation
 public struct MultipartLimits: Hashable, Sendable {
     /// The maximum number of parts. The default is 1,000.
     public var maximumParts = 1_000
+    /// The maximum number of bytes before the first part, which are ignored (RFC 2046, section 5.1.1). The default is 64 KiB.
+    public var maximumPreambleSize = 64 * 1024
     /// The maximum size of the header fields of a part, in bytes. The default is 16 KiB.
     public var maximumHeaderSize = 16 * 1024
     /// The maximum size of the body of a part, in bytes. The default is nil: no limit.
@@ -21,6 +23,8 @@ public struct MultipartError: Error, Hashable, Sendable {
         case invalidContentType
         /// The body ends before its last delimiter.
         case incomplete
+        /// The bytes before the first part exceed ``MultipartLimits/maximumPreambleSize``.
+        case preambleTooLarge
         /// The header fields of a part are malformed.
         case invalidHeader
         /// The body has more than ``MultipartLimits/maximumParts`` parts.
@@ -44,6 +48,7 @@ extension MultipartError: LocalizedError, CustomStringConvertible {
         case .invalidContentType:
             "The body can't be read as parts: its content type is not multipart with a boundary of 1 to 70 characters."
         case .incomplete: "The multipart body ends in part \(part), before its last delimiter."
+        case .preambleTooLarge: "The text before the first part of the multipart body exceeds its limit."
         case .invalidHeader: "The header of part \(part) of the multipart body is malformed."
         case .tooManyParts: "The multipart body has more parts than the limit permits: \(part)."
         case .headerTooLarge: "The header of part \(part) of the multipart body exceeds its limit."
@@ -89,7 +94,8 @@ public struct MultipartParser: Sendable {
     public private(set) var failure: MultipartError?
     private var partCount = 0
     private var partSize: Int64 = 0
-    // The line end before the first delimiter can be missing.
+    // The line end before the first delimiter can be missing, so the buffer begins with one. It doesn't count.
+    private var preambleSize = -lineEnd.count
     private var buffer = lineEnd
 
     /// Creates a parser.
@@ -199,6 +205,12 @@ public struct MultipartParser: Sendable {
     }
 
     private mutating func pass(_ bytes: Data, to events: inout [Event]) throws(MultipartError) {
+        if state == .preamble {
+            preambleSize += bytes.count
+            guard preambleSize <= limits.maximumPreambleSize else {
+                throw MultipartError(kind: .preambleTooLarge, part: 0)
+            }
+        }
         guard state == .body, !bytes.isEmpty else { return }
         // The line end of the empty line doesn't belong to the body.
         let skipped = min(bytes.count, Int(max(0, -partSize)))

@@ -138,6 +138,16 @@ import Testing
         #expect(header.contentRange == range)
     }
 
+    @Test(arguments: [1, 1_000]) func theTextBeforeTheFirstPartIsLimited(size: Int) throws {
+        var limits = MultipartLimits()
+        limits.maximumPreambleSize = 100
+        let part = "\r\n--b\r\n\r\n\r\n--b--"
+        #expect(try parts(String(repeating: "x", count: 100) + part, in: size, limits) == [Part()])
+        let error = MultipartError(kind: .preambleTooLarge, part: 0)
+        #expect(throws: error) { _ = try parts(String(repeating: "x", count: 101) + part, in: size, limits) }
+        #expect(throws: error) { _ = try parts(String(repeating: "x", count: 1_000), in: size, limits) }
+    }
+
     /// The parts of a chunk are delivered even if the chunk contains an error.
     @Test func theEventsBeforeAnErrorAreReturned() throws {
         var parser = try MultipartParser(contentType: "multipart/mixed; boundary=b")

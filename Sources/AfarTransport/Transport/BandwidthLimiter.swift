@@ -10,8 +10,8 @@ import Foundation
 /// ```
 ///
 /// After a part of a body has been sent or received, the exchange is suspended until the rate permits the next part. A suspended exchange
-/// doesn't read, so the server has to slow down. Parts can be as large as 256 KiB, so low rates alternate between bursts and pauses. The idle
-/// timer stops during a pause. Bytes of responses are counted after they have been decoded.
+/// doesn't read, so the server has to slow down. Parts can be as large as 256 KiB, or 1 MiB over HTTP/2, so low rates alternate between bursts
+/// and pauses. The idle timer stops during a pause. Bytes of responses are counted after they have been decoded.
 ///
 /// All exchanges with the same limiter share its rates. You can use a limiter from any thread.
 public final class BandwidthLimiter: Sendable {
