@@ -63,8 +63,12 @@ struct ResumableUploadRunner {
         }
     }
 
-    /// Refuses the options that apply to a single request and its response.
+    /// Refuses the options that don't apply to the protocol, or that apply to a single request and its response.
     private func refuseUnsupportedOptions() throws {
+        guard choice != .tus || plan.method == .post else {
+            throw Failure(
+                .usage, "--method can't be combined with --resumable tus, which creates uploads with POST. Omit it.")
+        }
         let unsupported = [
             ("--curl", options.inspection.curl), ("--timing", options.inspection.timing),
             ("--include", options.output.include), ("--charset", options.output.charset != nil),

@@ -12,7 +12,7 @@ import Testing
     private static func upload(
         _ version: ResumableUploadProtocol.DraftVersion, cuts: [Int],
         _ change: (inout ResumableUploadOptions) -> Void = { _ in }
-    ) async throws -> (ResumableUpload.Value, isWhole: Bool, connectionCount: Int) {
+    ) async throws -> (ResumableUploadResponse, isWhole: Bool, connectionCount: Int) {
         let server = try await UploadPeer(cuts: cuts)
         let bytes = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 13) }
         let file = FileManager.default.temporaryDirectory.appending(path: "afar-nio-\(UUID().uuidString)")
