@@ -69,7 +69,8 @@ public struct OAuthAuthorization: Sendable {
 
     /// Returns the parameters of a redirect whose URI and state are those of this authorization.
     private func parameters(of url: URL) throws(OAuthError) -> RedirectParameters {
-        guard let expected = Target(redirectURI), let target = Target(url), isEqualInConstantTime(expected.base, target.base)
+        guard let expected = Target(redirectURI), let target = Target(url),
+            isEqualInConstantTime(expected.base, target.base)
         else { throw .redirectMismatch("It has another URI.") }
         // A parameter of the redirect URI is part of each redirect (RFC 6749, section 3.1.2).
         let parameters = RedirectParameters(target.query)

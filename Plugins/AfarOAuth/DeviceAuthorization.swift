@@ -36,7 +36,8 @@ public struct OAuthDeviceAuthorization: Sendable {
         }
         self.client = client
         self.deviceCode = deviceCode
-        self.userCode = String(userCode.unicodeScalars.prefix(100).filter { $0.value > 0x1F && $0.value != 0x7F }.map(Character.init))
+        self.userCode = String(
+            userCode.unicodeScalars.prefix(100).filter { $0.value > 0x1F && $0.value != 0x7F }.map(Character.init))
         self.verificationURI = verificationURI
         verificationURIComplete = object.string("verification_uri_complete").flatMap(Self.page)
         expirationDate = client.now.addingTimeInterval(min(seconds, 86_400))
@@ -91,7 +92,8 @@ extension OAuthDeviceAuthorization: CustomStringConvertible, CustomDebugStringCo
     public var debugDescription: String { description }
     /// A mirror without the device code.
     public var customMirror: Mirror {
-        Mirror(self, children: ["userCode": userCode, "verificationURI": verificationURI] as KeyValuePairs<String, Any>)
+        Mirror(
+            self, children: ["userCode": userCode, "verificationURI": verificationURI] as KeyValuePairs<String, Any>)
     }
 }
 

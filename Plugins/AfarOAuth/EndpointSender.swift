@@ -78,7 +78,9 @@ struct EndpointSender: Sendable {
                 }
             request.redirect(using: .doNotFollow)
             request.validate { _, _, _ in .success(()) }
-            request.options { $0.deadline = Self.maximumDuration }
+            // Not a deadline, which uses the session's time source.
+            let duration = min(session.configuration.timeoutIntervalForResource, Self.maximumDuration)
+            request.options { $0.totalTimeout = duration }
             request.stream { [weak request] data in
                 if !received.append(data) { request?.cancel() }
             }
@@ -140,7 +142,11 @@ private struct FormUpload: UploadConvertible {
         return .chunks(
             RequestBodyStream(length: Int64(body.count), isReplayable: true) {
                 let rest = Mutex<Data?>(body)
-                return { rest.withLock { rest in defer { rest = nil }; return rest } }
+                return {
+                    rest.withLock { rest in
+                        defer { rest = nil }; return rest
+                    }
+                }
             })
     }
 }

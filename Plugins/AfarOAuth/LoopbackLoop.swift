@@ -108,7 +108,9 @@ struct LoopbackLoop: Sendable {
             return .complete(String(decoding: connection.head[..<end.lowerBound], as: UTF8.self))
         }
         guard connection.head.count <= Self.largestHead else {
-            send(Self.response("431 Request Header Fields Too Large", "The request is too large."), to: connection.descriptor)
+            send(
+                Self.response("431 Request Header Fields Too Large", "The request is too large."),
+                to: connection.descriptor)
             return .ended
         }
         return .incomplete

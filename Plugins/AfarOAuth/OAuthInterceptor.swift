@@ -48,7 +48,8 @@ public final class OAuthInterceptor: RequestInterceptor {
     ///   - onStoreFailure: Called if a renewed token can't be saved. The interceptor continues to use it, but other processes can't. The default
     ///     ignores the failure.
     public init(
-        client: OAuthClient, store: any OAuthTokenStore = OAuthMemoryTokenStore(), renewal: OAuthRenewal = .refreshToken,
+        client: OAuthClient, store: any OAuthTokenStore = OAuthMemoryTokenStore(),
+        renewal: OAuthRenewal = .refreshToken,
         origins: [URL], onStoreFailure: @escaping @Sendable (any Error) -> Void = { _ in }
     ) {
         self.client = client
@@ -107,7 +108,8 @@ public final class OAuthInterceptor: RequestInterceptor {
     private func accepts(
         _ urlRequest: URLRequest, _ completion: (_ result: Result<URLRequest, any Error>) -> Void
     ) -> Bool {
-        guard !EndpointSender.isSending, let origin = urlRequest.url.flatMap(Origin.init), origins.contains(origin) else {
+        guard !EndpointSender.isSending, let origin = urlRequest.url.flatMap(Origin.init), origins.contains(origin)
+        else {
             completion(.success(urlRequest))
             return false
         }
@@ -125,7 +127,8 @@ public final class OAuthInterceptor: RequestInterceptor {
         completion: @escaping @Sendable (RetryResult) -> Void
     ) {
         // The response can be that of another server, after a redirect.
-        guard !EndpointSender.isSending, let response = request.response, response.statusCode == 401, let url = response.url,
+        guard !EndpointSender.isSending, let response = request.response, response.statusCode == 401,
+            let url = response.url,
             let origin = Origin(url), origins.contains(origin), request.request?.url.flatMap(Origin.init) == origin
         else { return completion(.doNotRetry) }
         if let dpop = client.dpop, response.requiresNonce {

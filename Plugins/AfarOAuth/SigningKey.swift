@@ -117,7 +117,9 @@ extension SigningKey: CustomStringConvertible, CustomDebugStringConvertible, Cus
 
         func publicForm() throws(OAuthError) -> (algorithm: String, jwk: [String: String]) {
             if isRSA {
-                guard EVP_PKEY_get_bits(raw) >= 2_048 else { throw .invalidKey("RSA keys must have at least 2,048 bits.") }
+                guard EVP_PKEY_get_bits(raw) >= 2_048 else {
+                    throw .invalidKey("RSA keys must have at least 2,048 bits.")
+                }
                 let (modulus, exponent) = (try number("n"), try number("e"))
                 return ("RS256", ["kty": "RSA", "n": modulus.base64URLText, "e": exponent.base64URLText])
             }

@@ -41,10 +41,11 @@ class Client(ClientMixin):
 
 
 clients = {client.client_id: client for client in [
-    Client("confidential", "a secret of the client", "client_secret_basic"),
+    Client("confidential", "the-secret_of.the~client", "client_secret_basic"),
     Client("posting", "another secret", "client_secret_post"),
     Client("public", "", "none"),
     Client("keyed", None, "private_key_jwt"),
+    Client("certified", None, "tls_client_auth"),
 ]}
 
 
@@ -91,11 +92,20 @@ class Assertion(JWTBearerClientAssertion):
 
 
 server.register_client_auth_method("private_key_jwt", Assertion(f"{base}/token"))
-METHODS = ["client_secret_basic", "client_secret_post", "private_key_jwt", "none"]
+
+
+def certificate(query_client, request):
+    """The proxy in front of this server adds the name in the client's certificate (RFC 8705, section 2.1)."""
+    client = query_client(request.form.get("client_id"))
+    return client if client and request.headers.get("X-Client-Name") == "CN=client-a" else None
+
+
+server.register_client_auth_method("tls_client_auth", certificate)
+METHODS = ["client_secret_basic", "client_secret_post", "private_key_jwt", "tls_client_auth", "none"]
 
 
 class ClientCredentials(grants.ClientCredentialsGrant):
-    TOKEN_ENDPOINT_AUTH_METHODS = METHODS[:3]
+    TOKEN_ENDPOINT_AUTH_METHODS = METHODS[:4]
 
 
 codes = {}
