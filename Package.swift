@@ -251,7 +251,9 @@ let tests: [Target] = [
         "AfarEgress",
         ["Afar", "AfarTestServer", "AfarTesting", "AfarTransport", "EgressProbe", "TestServers", .httpTypes],
         exclude: ["rebinding-servers.py"]),
-    .tests("AfarOAuth", ["Afar", "AfarTestServer", "AfarTesting", "OAuthProbe", "TestServers"]),
+    .tests(
+        "AfarOAuth", ["Afar", "AfarTestServer", "OAuthProbe", "TestServers"],
+        exclude: ["authlib-server.py", "dpop-resource.py", "requirements.txt", "run"]),
     .tests("AfarParallelDownloads", ["Afar", "AfarTesting", "AfarTestServer", "TestServers", .httpTypes]),
     .tests("AfarProtobuf", ["AfarCore", "AfarTesting", .httpTypes, .swiftProtobuf]),
     .tests(

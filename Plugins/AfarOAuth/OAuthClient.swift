@@ -159,7 +159,7 @@ public struct OAuthClient: Sendable {
         guard let url = alias ?? endpoint else { throw .missingEndpoint(name) }
         let nonce = dpop?.nonce(for: url)
         let reply = try await postOnce(form, to: url, nonce: nonce)
-        guard let dpop, reply.status == 400, let newNonce = dpop.nonce(for: url), newNonce != nonce,
+        guard let dpop, [400, 401].contains(reply.status), let newNonce = dpop.nonce(for: url), newNonce != nonce,
             (try? reply.object().string("error")) == OAuthErrorResponse.Code.useDPoPNonce.rawValue
         else { return reply }
         return try await postOnce(form, to: url, nonce: newNonce)
