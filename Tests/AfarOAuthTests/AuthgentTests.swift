@@ -35,6 +35,20 @@ struct AuthgentTests {
 
         func url(_ path: String) throws -> URL { try #require(URL(string: "http://127.0.0.1:\(child.port)\(path)")) }
 
+        /// Registers a client. All requests to the server share one transaction, so it sometimes loses a registration. In that case, the client is
+        /// registered again.
+        private func registration(_ body: some Encodable & Sendable) async throws -> Registration {
+            while true {
+                let registration = try await session.request(
+                    url("/register"), method: .post, parameters: body, encoder: .json
+                ).validate().serializingDecodable(Registration.self).value
+                let request = ["grant_type": "client_credentials", "client_id": registration.client_id]
+                let answer = try await session.request(url("/token"), method: .post, parameters: request)
+                    .serializingString().value
+                if !answer.contains("invalid_client") { return registration }
+            }
+        }
+
         /// Registers a client.
         func client(_ dpop: OAuthDPoP? = nil, redirectURI: URL? = nil, isBasic: Bool = false) async throws
             -> OAuthClient
@@ -49,15 +63,7 @@ struct AuthgentTests {
             let body = Body(
                 grant_types: ["client_credentials", "authorization_code", "refresh_token"] + grants,
                 redirect_uris: redirectURI.map { [$0.absoluteString] } ?? [])
-            let registration = try await session.request(
-                url("/register"), method: .post, parameters: body, encoder: .json
-            )
-            .validate().serializingDecodable(Registration.self).value
-            // The server stores a client after it has answered.
-            let request = ["grant_type": "client_credentials", "client_id": registration.client_id]
-            while try await session.request(url("/token"), method: .post, parameters: request)
-                .serializingString().value.contains("invalid_client")
-            { try await Task.sleep(for: .milliseconds(20)) }
+            let registration = try await registration(body)
             let secret = registration.client_secret
             return OAuthClient(
                 id: registration.client_id, server: try await OAuthServer.discover(issuer: url(""), session: session),
