@@ -53,8 +53,8 @@ public struct OAuthDeviceAuthorization: Sendable {
 
     /// Waits until the user has confirmed the code.
     ///
-    /// The method polls at the interval of the server, 5 seconds longer after each `slow_down`. After a lost connection or a timeout, it doubles
-    /// the interval, up to 5 minutes. Delays use the session's time source.
+    /// The method polls at the interval of the server, 5 seconds longer after each `slow_down`. After a lost connection, a timeout, or
+    /// a status such as 503, it doubles the interval, up to 5 minutes. Delays use the session's time source.
     ///
     /// - Throws: ``OAuthError/deviceCodeExpired``, ``OAuthError/refused(_:)`` with the code `access_denied`, and other errors.
     public func token() async throws(OAuthError) -> OAuthToken {
@@ -72,6 +72,8 @@ public struct OAuthDeviceAuthorization: Sendable {
             do {
                 return try await client.token("urn:ietf:params:oauth:grant-type:device_code", form)
             } catch OAuthError.requestFailed {
+                interval = min(interval * 2, .seconds(300))
+            } catch OAuthError.failed(let status) where status == 429 || status >= 500 {
                 interval = min(interval * 2, .seconds(300))
             } catch OAuthError.refused(let response) {
                 switch response.code {

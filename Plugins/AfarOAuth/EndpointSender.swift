@@ -81,6 +81,8 @@ struct EndpointSender: Sendable {
             // Not a deadline, which uses the session's time source.
             let duration = min(session.configuration.timeoutIntervalForResource, Self.maximumDuration)
             request.options { $0.totalTimeout = duration }
+            // A retrier of the session can send the request again.
+            request.onHTTPResponse { _ async in received.begin() }
             request.stream { [weak request] data in
                 if !received.append(data) { request?.cancel() }
             }
@@ -108,6 +110,8 @@ private final class ReceivedBody: Sendable {
 
     /// The body, or nil if it exceeds the limit.
     var data: Data? { state.withLock { $0 } }
+
+    func begin() { state.withLock { $0 = Data() } }
 
     /// Returns false if the body exceeds the limit.
     func append(_ data: Data) -> Bool {

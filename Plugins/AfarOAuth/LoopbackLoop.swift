@@ -75,7 +75,13 @@ struct LoopbackLoop: Sendable {
             }
             connections.removeAll { ended.contains($0.descriptor) }
             for descriptor in ended { close(descriptor) }
-            if events[1].revents != 0, let connection = accept() { connections.append(connection) }
+            guard events[1].revents != 0 else { continue }
+            if let connection = accept() {
+                connections.append(connection)
+            } else if errno != EAGAIN, errno != EINTR, errno != ECONNABORTED {
+                // No descriptors are left. The connection stays in the queue.
+                poll(nil, 0, 10)
+            }
         }
     }
 

@@ -12,9 +12,18 @@ import Synchronization
 struct OAuthCredential: AuthenticationCredential, Sendable {
     /// The token, or nil if it hasn't been loaded from the store.
     let token: OAuthToken?
-    let timeSource: TimeSource
+    private let timeSource: TimeSource
+    /// How long before its expiration date the token is renewed, in seconds: 30, or half of the lifetime of a token with a short one.
+    private let leeway: TimeInterval
 
-    var requiresRefresh: Bool { token?.isExpired(at: timeSource.now) ?? true }
+    init(token: OAuthToken?, timeSource: TimeSource) {
+        self.token = token
+        self.timeSource = timeSource
+        let lifetime = token?.expirationDate?.timeIntervalSince(timeSource.now) ?? 60
+        leeway = min(30, max(0, lifetime / 2))
+    }
+
+    var requiresRefresh: Bool { token?.isExpired(at: timeSource.now, leeway: leeway) ?? true }
 
     var header: String? { token.map { "\($0.scheme) \($0.accessToken)" } }
 }
@@ -32,6 +41,7 @@ final class OAuthAuthenticator: Authenticator {
     private let renewal: OAuthRenewal
     private let onStoreFailure: @Sendable (any Error) -> Void
     private let unsaved = Mutex<Unsaved?>(nil)
+    private let limit = RenewalLimit()
 
     init(
         client: OAuthClient, store: any OAuthTokenStore, renewal: OAuthRenewal,
@@ -109,12 +119,16 @@ final class OAuthAuthenticator: Authenticator {
                     return current
                 }
                 do throws(OAuthError) {
+                    guard self.limit.permits(at: self.client.session.configuration.timeSource.uptime) else {
+                        throw .renewedTooOften
+                    }
                     let new = try await self.renewal.renew(self.client, current)
                     self.unsaved.withLock { $0 = Unsaved(accessToken: stored?.accessToken, new: new) }
                     outcome.withLock { $0 = .success(new) }
                     return new
                 } catch {
                     outcome.withLock { $0 = .failure(error) }
+                    if case .signInRequired = error { self.limit.revert() }
                     // The refresh token is invalid, so the user must sign in again.
                     if error.code == .invalidGrant { return nil }
                     throw error
@@ -150,6 +164,28 @@ final class OAuthAuthenticator: Authenticator {
         default: .tokenStoreFailed(error.localizedDescription)
         }
     }
+}
+
+/// Limits renewals, because a service can refuse every new token. Unlike the limit of an `AuthenticationInterceptor`, it doesn't count loading the
+/// stored token, and failures without a request.
+private final class RenewalLimit: Sendable {
+    private static let maximumCount = 5
+    private static let interval = Duration.seconds(30)
+
+    private let times = Mutex<[Duration]>([])
+
+    /// Returns whether the token can be renewed, and counts it.
+    func permits(at uptime: Duration) -> Bool {
+        times.withLock { times in
+            times.removeAll { $0 <= uptime - Self.interval }
+            guard times.count < Self.maximumCount else { return false }
+            times.append(uptime)
+            return true
+        }
+    }
+
+    /// Doesn't count the last renewal.
+    func revert() { times.withLock { _ = $0.popLast() } }
 }
 
 extension HTTPURLResponse {

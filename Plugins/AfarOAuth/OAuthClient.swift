@@ -208,7 +208,7 @@ public struct OAuthClient: Sendable {
     /// Returns the error for a status that isn't the expected one.
     func refusal(_ reply: EndpointSender.Reply, of form: [Parameter]) -> OAuthError {
         guard let object = try? reply.object(), let code = object.string("error") else {
-            return .invalidResponse("It has the status \(reply.status) and no error code.")
+            return .failed(status: reply.status)
         }
         return .refused(
             OAuthErrorResponse(

@@ -10,6 +10,8 @@ public enum OAuthError: Error, Sendable {
     case refused(OAuthErrorResponse)
     /// The request failed before a complete response arrived.
     case requestFailed(AFError)
+    /// The authorization server answered with a status that isn't the expected one, and without an error code.
+    case failed(status: Int)
     /// A response of the authorization server isn't valid. The text describes what is wrong.
     case invalidResponse(String)
     /// The metadata of the authorization server isn't valid (RFC 8414, section 3.3).
@@ -32,6 +34,8 @@ public enum OAuthError: Error, Sendable {
     case listenerFailed(String)
     /// No token is stored, or the stored token has expired and has no refresh token. The user must sign in again.
     case signInRequired
+    /// The token was renewed 5 times in 30 seconds, and is still refused or has expired again.
+    case renewedTooOften
     /// The token store failed.
     case tokenStoreFailed(String)
     /// A key can't be read or used.
@@ -133,6 +137,8 @@ extension OAuthError: LocalizedError {
             "The authorization server refused the request: \(response.code.rawValue)"
                 + (response.description.map { " (\($0))" } ?? "") + (response.uri.map { ", see \($0)" } ?? "")
         case .requestFailed(let error): "The request to the authorization server failed: \(error.localizedDescription)"
+        case .failed(let status):
+            "The authorization server answered with the status \(status) and without an error code."
         case .invalidResponse(let reason): "The authorization server's response isn't valid: \(reason)"
         case .invalidMetadata(let reason): "The authorization server's metadata isn't valid: \(reason)"
         case .invalidArgument(let reason): reason
@@ -145,6 +151,8 @@ extension OAuthError: LocalizedError {
         case .redirectTimedOut: "The browser didn't return in time. Start the authorization again."
         case .listenerFailed(let reason): "The listener for the redirect can't be used: \(reason)"
         case .signInRequired: "No usable token is stored. The user must sign in again."
+        case .renewedTooOften:
+            "The token was renewed too often, and is still refused. Check that the service accepts the server's tokens."
         case .tokenStoreFailed(let reason): "The token store failed: \(reason)"
         case .invalidKey(let reason): "The key can't be used: \(reason)"
         case .cancelled: "The task was canceled."

@@ -15,10 +15,13 @@ import Synchronization
 /// let report = try await session.request("https://api.example.com/report").validate().serializingData().value
 /// ```
 ///
-/// The first request loads the token from the store. A token that expires within 30 seconds is renewed before it is used. If a server refuses a
+/// The first request loads the token from the store. A token that expires within 30 seconds (or half of its lifetime, if
+/// that is shorter) is renewed before it is used. If a server refuses a
 /// token with the status 401, the token is renewed and the request is sent again. This requires that the request is validated. While a token is
 /// renewed, all requests wait for the same result. Canceling one of them doesn't affect the others. See `AuthenticationInterceptor`, on which this
 /// class is built.
+///
+/// A token is renewed at most 5 times in 30 seconds. Then requests fail with ``OAuthError/renewedTooOften``.
 ///
 /// Several sessions can share an interceptor. All methods can be called from any thread.
 public final class OAuthInterceptor: RequestInterceptor {
@@ -32,6 +35,7 @@ public final class OAuthInterceptor: RequestInterceptor {
 
     private let client: OAuthClient
     private let origins: Set<Origin>
+    private let hasInvalidOrigin: Bool
     private let authenticator: OAuthAuthenticator
     private let interceptor: AuthenticationInterceptor<OAuthAuthenticator>
     private let proofs = Mutex<[ObjectIdentifier: Proof]>([:])
@@ -44,7 +48,7 @@ public final class OAuthInterceptor: RequestInterceptor {
     ///   - store: Stores the token. The default is a new store in memory.
     ///   - renewal: How a token is renewed. The default is ``OAuthRenewal/refreshToken``.
     ///   - origins: The URLs of the services to which tokens are sent. Only their schemes, hosts and ports count. Requests to other origins
-    ///     aren't changed.
+    ///     aren't changed. If one of the URLs has no host, all requests fail.
     ///   - onStoreFailure: Called if a renewed token can't be saved. The interceptor continues to use it, but other processes can't. The default
     ///     ignores the failure.
     public init(
@@ -53,11 +57,13 @@ public final class OAuthInterceptor: RequestInterceptor {
         origins: [URL], onStoreFailure: @escaping @Sendable (any Error) -> Void = { _ in }
     ) {
         self.client = client
-        self.origins = Set(origins.compactMap(Origin.init))
+        let known = origins.compactMap(Origin.init)
+        self.origins = Set(known)
+        hasInvalidOrigin = known.count < origins.count
         authenticator = OAuthAuthenticator(
             client: client, store: store, renewal: renewal, onStoreFailure: onStoreFailure)
         interceptor = AuthenticationInterceptor(
-            authenticator: authenticator, credential: authenticator.credential(nil))
+            authenticator: authenticator, credential: authenticator.credential(nil), refreshWindow: nil)
     }
 
     /// The token that is added to requests, or nil if none has been loaded or requested yet.
@@ -108,8 +114,15 @@ public final class OAuthInterceptor: RequestInterceptor {
     private func accepts(
         _ urlRequest: URLRequest, _ completion: (_ result: Result<URLRequest, any Error>) -> Void
     ) -> Bool {
-        guard !EndpointSender.isSending, let origin = urlRequest.url.flatMap(Origin.init), origins.contains(origin)
-        else {
+        guard !EndpointSender.isSending else {
+            completion(.success(urlRequest))
+            return false
+        }
+        guard !hasInvalidOrigin else {
+            completion(.failure(OAuthError.invalidArgument("An origin isn't a URL with https and a host.")))
+            return false
+        }
+        guard let origin = urlRequest.url.flatMap(Origin.init), origins.contains(origin) else {
             completion(.success(urlRequest))
             return false
         }

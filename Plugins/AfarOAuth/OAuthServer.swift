@@ -57,7 +57,7 @@ public struct OAuthServer: Sendable, Hashable {
         for url in locations(of: issuer) {
             let reply = try await sender.get(url)
             guard reply.status == 200 else {
-                lastError = .invalidMetadata("The server answered with the status \(reply.status).")
+                lastError = .failed(status: reply.status)
                 continue
             }
             return try OAuthServer(metadata: reply.object(), issuer: issuer.absoluteString)
@@ -82,7 +82,7 @@ public struct OAuthServer: Sendable, Hashable {
     init(metadata: JSONObject, issuer: String) throws(OAuthError) {
         // The comparison has no normalization (RFC 8414, section 3.3).
         guard let found = metadata.string("issuer"), found == issuer else {
-            throw .invalidMetadata("Its issuer isn't the requested one.")
+            throw .invalidMetadata("Its issuer isn't the requested one. Compare both, including a slash at the end.")
         }
         func endpoint(_ name: String, in object: JSONObject) throws(OAuthError) -> URL? {
             guard let text = object.string(name) else { return nil }

@@ -248,7 +248,8 @@ struct EndpointTests {
                 polls += 1
                 return polls
             }
-            if poll < 3 { return ServerResponse(headers: ["Content-Length": "-1"]) }
+            if poll == 1 { return ServerResponse(headers: ["Content-Length": "-1"]) }
+            if poll == 2 { return .text("overloaded", status: 503) }
             return try .json(["access_token": "a", "token_type": "Bearer"])
         }
         let client = Self.client(server, session: clock.session)
@@ -261,6 +262,31 @@ struct EndpointTests {
     }
 
     // MARK: Metadata
+
+    @Test func aRetriedRequestHasOneBody() async throws {
+        let server = try await TestServer.start()
+        let count = Locked(0)
+        let issuer = server.url("/").absoluteString
+        server.route("/.well-known/oauth-authorization-server") { _ in
+            let isFirst = count.withLock { count in
+                count += 1
+                return count == 1
+            }
+            let body = Data(#"{"issuer":"\#(issuer)","token_endpoint":"https://as.example/token"}"#.utf8)
+            // The first response ends before its end.
+            return ServerResponse(
+                headers: ["Content-Type": "application/json"], length: isFirst ? body.count + 1 : body.count
+            ) { try $0.write(body) }
+        }
+        let clock = SkippingClock()
+        var configuration = SessionConfiguration.default
+        configuration.timeSource = clock.session.configuration.timeSource
+        let session = Session(configuration: configuration, interceptor: .retryPolicy)
+        let found = try await OAuthServer.discover(issuer: server.url("/"), session: session)
+        #expect(found.tokenEndpoint?.host() == "as.example")
+        #expect(count.withLock { $0 } == 2)
+        await server.stop()
+    }
 
     @Test func metadataLocationsAreThoseOfTheRFC() throws {
         func locations(_ text: String) throws -> [String] {

@@ -205,6 +205,85 @@ struct InterceptorTests {
         await server.stop()
     }
 
+    @Test func tokensWithAShortLifetimeAreUsedSeveralTimes() async throws {
+        let server = try await TestServer.start()
+        server.route("/token") { _ in
+            ServerResponse(
+                headers: ["Content-Type": "application/json"],
+                body: Data(#"{"access_token":"a","token_type":"bearer","expires_in":20}"#.utf8))
+        }
+        server.route("/resource") { .text($0.headers["Authorization"] ?? "") }
+        let client = OAuthClient(
+            id: "a", server: OAuthServer(tokenEndpoint: server.url("/token")), authentication: .post(secret: "s"),
+            session: Session())
+        let interceptor = OAuthInterceptor(client: client, renewal: .clientCredentials(), origins: [server.url("/")])
+        let session = Session(interceptor: interceptor)
+        for _ in 0..<10 {
+            #expect(try await session.request(server.url("/resource")).serializingString().value == "Bearer a")
+        }
+        #expect(server.requestCount(path: "/token") == 1)
+        await server.stop()
+    }
+
+    @Test func aServiceThatRefusesEveryTokenEndsTheRenewals() async throws {
+        let server = try await TestServer.start()
+        server.route("/token") { _ in
+            try .json(["access_token": UUID().uuidString, "token_type": "bearer", "refresh_token": "r"])
+        }
+        server.route("/resource") { _ in ServerResponse(status: 401) }
+        let client = OAuthClient(
+            id: "a", server: OAuthServer(tokenEndpoint: server.url("/token")), session: Session())
+        let store = OAuthMemoryTokenStore(OAuthToken(accessToken: "a", refreshToken: "r"))
+        let interceptor = OAuthInterceptor(client: client, store: store, origins: [server.url("/")])
+        let session = Session(interceptor: interceptor)
+        let error = await session.request(server.url("/resource")).validate().serializingData().response.error
+        guard case .requestRetryFailed(OAuthError.renewedTooOften, _) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(server.requestCount(path: "/token") == 5)
+        await server.stop()
+    }
+
+    @Test func withoutATokenEveryRequestRequiresSignIn() async throws {
+        let server = try await TestServer.start()
+        let client = OAuthClient(
+            id: "a", server: OAuthServer(tokenEndpoint: server.url("/token")), session: Session())
+        let interceptor = OAuthInterceptor(client: client, origins: [server.url("/")])
+        let session = Session(interceptor: interceptor)
+        for _ in 0..<10 {
+            let error = await session.request(server.url("/resource")).serializingData().response.error
+            guard case .requestAdaptationFailed(OAuthError.signInRequired) = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+        }
+        #expect(server.requestCount == 0)
+        server.route("/resource") { .text($0.headers["Authorization"] ?? "") }
+        try await interceptor.signIn(with: OAuthToken(accessToken: "b"))
+        #expect(try await session.request(server.url("/resource")).serializingString().value == "Bearer b")
+        try await interceptor.signOut()
+        #expect(await session.request(server.url("/resource")).serializingData().response.error != nil)
+        await server.stop()
+    }
+
+    @Test func tokensAreNotSentWithoutTLS() async throws {
+        let session = Session()
+        let endpoint = try #require(URL(string: "https://as.example/token"))
+        let client = OAuthClient(id: "a", server: OAuthServer(tokenEndpoint: endpoint), session: session)
+        let store = OAuthMemoryTokenStore(OAuthToken(accessToken: "b"))
+        for text in ["http://api.example/", "api.example"] {
+            let url = try #require(URL(string: text))
+            let interceptor = OAuthInterceptor(client: client, store: store, origins: [url])
+            let error = await session.request("http://api.example/", interceptor: interceptor).serializingData()
+                .response.error
+            guard case .requestAdaptationFailed(is OAuthError) = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+        }
+    }
+
     @Test func aTokenThatCannotBeSavedIsUsedNevertheless() async throws {
         let server = try await AuthlibServer()
         let resource = try server.url("/resource")

@@ -147,5 +147,6 @@ struct LoopbackListenerTests {
         let bound = tables.split(separator: "\n").filter { $0.contains(":\(hexadecimal) 00000000:0000 0A") }
         #expect(bound.count == 1)
         #expect(bound.first?.contains("0100007F:\(hexadecimal)") == true)
+        withExtendedLifetime(listener) {}
     }
 }
