@@ -10,7 +10,9 @@ public import Foundation
 ///
 /// Descriptions don't contain the key. You can use a key from several threads.
 public struct SigningKey: OAuthSigner {
+    /// `ES256` or `RS256`.
     public let algorithm: String
+    /// The required members of the public key (RFC 7638, section 3.2).
     public let publicJWK: [String: String]
     private let key: Key
 
@@ -36,6 +38,9 @@ public struct SigningKey: OAuthSigner {
         get throws(OAuthError) { try key.pem() }
     }
 
+    /// Returns the signature of data (RFC 7518, sections 3.3 and 3.4).
+    ///
+    /// - Throws: ``OAuthError/invalidKey(_:)`` if the system's library fails.
     public func sign(_ data: Data) throws -> Data { try key.sign(data) }
 }
 

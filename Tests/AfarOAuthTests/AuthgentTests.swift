@@ -11,11 +11,23 @@ private let programs = ProcessInfo.processInfo.environment["AFAR_OAUTH_SERVER"]
 @Suite(.timeLimit(.minutes(5)), .enabled(if: programs != nil))
 struct AuthgentTests {
     private struct Registration: Decodable {
-        let client_id: String
-        let client_secret: String
+        let clientId: String
+        let clientSecret: String
     }
 
     private struct Server {
+        private static let encoder: JSONParameterEncoder = {
+            let encoder = JSONEncoder()
+            encoder.keyEncodingStrategy = .convertToSnakeCase
+            return JSONParameterEncoder(encoder: encoder)
+        }()
+
+        private static let decoder: JSONDecoder = {
+            let decoder = JSONDecoder()
+            decoder.keyDecodingStrategy = .convertFromSnakeCase
+            return decoder
+        }()
+
         let child: ServerChild
         let session = Session()
 
@@ -40,9 +52,9 @@ struct AuthgentTests {
         private func registration(_ body: some Encodable & Sendable) async throws -> Registration {
             while true {
                 let registration = try await session.request(
-                    url("/register"), method: .post, parameters: body, encoder: .json
-                ).validate().serializingDecodable(Registration.self).value
-                let request = ["grant_type": "client_credentials", "client_id": registration.client_id]
+                    url("/register"), method: .post, parameters: body, encoder: Self.encoder
+                ).validate().serializingDecodable(Registration.self, decoder: Self.decoder).value
+                let request = ["grant_type": "client_credentials", "client_id": registration.clientId]
                 let answer = try await session.request(url("/token"), method: .post, parameters: request)
                     .serializingString().value
                 if !answer.contains("invalid_client") { return registration }
@@ -55,18 +67,18 @@ struct AuthgentTests {
         {
             let grants = ["token-exchange", "device_code"].map { "urn:ietf:params:oauth:grant-type:\($0)" }
             struct Body: Encodable {
-                let client_name = "test"
-                let grant_types: [String]
-                let redirect_uris: [String]
+                let clientName = "test"
+                let grantTypes: [String]
+                let redirectUris: [String]
                 let scope = "read write"
             }
             let body = Body(
-                grant_types: ["client_credentials", "authorization_code", "refresh_token"] + grants,
-                redirect_uris: redirectURI.map { [$0.absoluteString] } ?? [])
+                grantTypes: ["client_credentials", "authorization_code", "refresh_token"] + grants,
+                redirectUris: redirectURI.map { [$0.absoluteString] } ?? [])
             let registration = try await registration(body)
-            let secret = registration.client_secret
+            let secret = registration.clientSecret
             return OAuthClient(
-                id: registration.client_id, server: try await OAuthServer.discover(issuer: url(""), session: session),
+                id: registration.clientId, server: try await OAuthServer.discover(issuer: url(""), session: session),
                 authentication: isBasic ? .basic(secret: secret) : .post(secret: secret), dpop: dpop, session: session)
         }
     }
