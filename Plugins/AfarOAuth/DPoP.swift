@@ -42,7 +42,9 @@ public final class OAuthDPoP: Sendable {
 
     /// Returns a URL without user name, query, fragment and default port.
     static func target(of url: URL) throws(OAuthError) -> String {
-        guard let origin = Origin(url), var components = URLComponents(url: url, resolvingAgainstBaseURL: true) else {
+        guard let origin = Origin(url, permitsWebSockets: true),
+            var components = URLComponents(url: url, resolvingAgainstBaseURL: true)
+        else {
             throw .invalidArgument("A proof requires a URL with https and a host.")
         }
         components.scheme = origin.scheme
@@ -55,12 +57,13 @@ public final class OAuthDPoP: Sendable {
 
     /// The last nonce of the server of a URL.
     func nonce(for url: URL) -> String? {
-        Origin(url).flatMap { origin in nonces.withLock { $0[origin] } }
+        Origin(url, permitsWebSockets: true).flatMap { origin in nonces.withLock { $0[origin] } }
     }
 
     /// Stores the nonce of a response (RFC 9449, section 8.2).
     func receive(nonce: String?, from url: URL) {
-        guard let nonce, let origin = Origin(url), !nonce.isEmpty, nonce.utf8.count <= Self.longestNonce,
+        guard let nonce, let origin = Origin(url, permitsWebSockets: true), !nonce.isEmpty,
+            nonce.utf8.count <= Self.longestNonce,
             nonce.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") })
         else { return }
         nonces.withLock { nonces in

@@ -58,7 +58,7 @@ struct EndpointSender: Sendable {
     }
 
     private func send(_ urlRequest: URLRequest, body: Data?) async throws(OAuthError) -> Reply {
-        guard let origin = urlRequest.url.flatMap(Origin.init) else {
+        guard let origin = urlRequest.url.flatMap({ Origin($0) }) else {
             throw .invalidArgument("The endpoint isn't a URL with https and a host.")
         }
         guard origin.isSecure else { throw .insecureURL(host: origin.host) }
@@ -80,7 +80,11 @@ struct EndpointSender: Sendable {
             request.validate { _, _, _ in .success(()) }
             // Not a deadline, which uses the session's time source.
             let duration = min(session.configuration.timeoutIntervalForResource, Self.maximumDuration)
-            request.options { $0.totalTimeout = duration }
+            request.options { options in
+                options.totalTimeout = duration
+                // Without TLS, a proxy could read the secrets.
+                if origin.scheme == "http" { options.network = session.configuration.networkWithoutProxies }
+            }
             // A retrier of the session can send the request again.
             request.onHTTPResponse { _ async in received.begin() }
             request.stream { [weak request] data in
@@ -101,6 +105,14 @@ struct EndpointSender: Sendable {
             throw .requestFailed(.sessionTaskFailed(error: URLError(.badServerResponse)))
         }
         return Reply(status: head.statusCode, headers: head.headers, data: data)
+    }
+}
+
+extension SessionConfiguration {
+    fileprivate var networkWithoutProxies: NetworkSettings {
+        var settings = network ?? NetworkSettings()
+        settings.proxies = .none
+        return settings
     }
 }
 

@@ -59,12 +59,12 @@ final class OAuthAuthenticator: Authenticator {
 
     /// Replaces the stored token, and forgets one that couldn't be saved.
     func replace(with token: OAuthToken?) async throws(OAuthError) {
-        unsaved.withLock { $0 = nil }
         do {
             try await store.update { _ in token }
         } catch {
             throw Self.storeFailure(error)
         }
+        unsaved.withLock { $0 = nil }
     }
 
     // MARK: Authenticator

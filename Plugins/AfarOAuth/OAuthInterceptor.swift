@@ -57,7 +57,7 @@ public final class OAuthInterceptor: RequestInterceptor {
         origins: [URL], onStoreFailure: @escaping @Sendable (any Error) -> Void = { _ in }
     ) {
         self.client = client
-        let known = origins.compactMap(Origin.init)
+        let known = origins.compactMap { Origin($0) }
         self.origins = Set(known)
         hasInvalidOrigin = known.count < origins.count
         authenticator = OAuthAuthenticator(
@@ -110,6 +110,9 @@ public final class OAuthInterceptor: RequestInterceptor {
         }
     }
 
+    /// Returns the origin of a request, which can be the handshake of a WebSocket.
+    private static func origin(of url: URL) -> Origin? { Origin(url, permitsWebSockets: true) }
+
     /// Returns whether a request receives a token. If not, calls the completion.
     private func accepts(
         _ urlRequest: URLRequest, _ completion: (_ result: Result<URLRequest, any Error>) -> Void
@@ -122,7 +125,7 @@ public final class OAuthInterceptor: RequestInterceptor {
             completion(.failure(OAuthError.invalidArgument("An origin isn't a URL with https and a host.")))
             return false
         }
-        guard let origin = urlRequest.url.flatMap(Origin.init), origins.contains(origin) else {
+        guard let origin = urlRequest.url.flatMap(Self.origin(of:)), origins.contains(origin) else {
             completion(.success(urlRequest))
             return false
         }
@@ -142,7 +145,8 @@ public final class OAuthInterceptor: RequestInterceptor {
         // The response can be that of another server, after a redirect.
         guard !EndpointSender.isSending, let response = request.response, response.statusCode == 401,
             let url = response.url,
-            let origin = Origin(url), origins.contains(origin), request.request?.url.flatMap(Origin.init) == origin
+            let origin = Self.origin(of: url), origins.contains(origin),
+            request.request?.url.flatMap(Self.origin(of:)) == origin
         else { return completion(.doNotRetry) }
         if let dpop = client.dpop, response.requiresNonce {
             return completion(retriesWithNonce(request, dpop, url) ? .retry : .doNotRetry)

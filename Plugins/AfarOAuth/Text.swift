@@ -89,8 +89,11 @@ struct Origin: Hashable, Sendable {
     let host: String
     let port: Int
 
-    init?(_ url: URL) {
-        guard let scheme = url.scheme?.lowercased(), scheme == "https" || scheme == "http",
+    /// - Parameter permitsWebSockets: Whether the schemes `wss` and `ws` are read as `https` and `http`. The default is false.
+    init?(_ url: URL, permitsWebSockets: Bool = false) {
+        var scheme = url.scheme?.lowercased()
+        if permitsWebSockets { scheme = ["wss": "https", "ws": "http"][scheme ?? ""] ?? scheme }
+        guard let scheme, scheme == "https" || scheme == "http",
             let host = url.host(percentEncoded: true)?.lowercased(), !host.isEmpty
         else { return nil }
         self.scheme = scheme

@@ -90,7 +90,7 @@ struct DPoPTests {
             "https://API.example:443/a%2Fb?c=d#e": "https://api.example/a%2Fb",
             "https://user:password@api.example": "https://api.example/",
             "http://api.example:80/x": "http://api.example/x", "https://api.example:8443/": "https://api.example:8443/",
-            "https://[::1]:443/a": "https://[::1]/a",
+            "https://[::1]:443/a": "https://[::1]/a", "wss://api.example:443/chat": "https://api.example/chat",
         ]
         for (url, target) in targets { #expect(try OAuthDPoP.target(of: try #require(URL(string: url))) == target) }
     }

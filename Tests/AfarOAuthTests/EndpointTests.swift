@@ -30,11 +30,12 @@ struct EndpointTests {
                 #"{"access_token":"a","token_type":"bEARER","expires_in":"60","scope":"s","id_token":"i","#
                     + #""number":7,"flag":true,"text":"t","list":[1],"object":{"a":1},"empty":null}"#)
         }
-        let token = try await Self.client(server).clientCredentials()
+        let session = SkippingClock().session
+        let token = try await Self.client(server, session: session).clientCredentials()
         #expect(token.type == "bEARER")
         #expect(token.idToken == "i")
         #expect(token.otherMembers == ["number": "7", "flag": "true", "text": "t"])
-        #expect(abs(try #require(token.expirationDate).timeIntervalSinceNow - 60) < 30)
+        #expect(token.expirationDate == session.configuration.timeSource.now.addingTimeInterval(60))
         await server.stop()
     }
 
@@ -161,8 +162,23 @@ struct EndpointTests {
             }
         }
         for text in ["http://127.0.0.1:80/", "http://localhost/", "http://[::1]:9/", "https://as.example/"] {
-            #expect(URL(string: text).flatMap(Origin.init)?.isSecure == true)
+            #expect(URL(string: text).flatMap { Origin($0) }?.isSecure == true)
         }
+    }
+
+    @Test func proxiesDoNotReceiveSecretsWithoutTLS() async throws {
+        let (server, proxy) = (try await TestServer.start(), try await TestServer.start())
+        server.route("/token") { _ in try .json(["access_token": "a", "token_type": "Bearer"]) }
+        var configuration = SessionConfiguration.default
+        var network = NetworkSettings()
+        network.proxies = ProxySettings(try Proxy(proxy.url("").absoluteString))
+        configuration.network = network
+        let session = Session(configuration: configuration)
+        _ = try await Self.client(server, session: session).clientCredentials()
+        #expect(server.requestCount == 1)
+        #expect(proxy.connectionCount == 0)
+        await server.stop()
+        await proxy.stop()
     }
 
     @Test func parametersCannotReplaceThoseOfTheFlow() async throws {

@@ -88,7 +88,7 @@ struct FlowTests {
         let page = try #require(authorization.verificationURIComplete)
         #expect(page.absoluteString.contains(authorization.userCode))
         let token = Task { try await authorization.token() }
-        // The server demands a slower pace, because the clock's delays take no time.
+        // The server demands a slower pace after the first request.
         while clock.delays.count < 4 { try await Task.sleep(for: .milliseconds(5)) }
         _ = try await server.session.request(page).serializingString().value
         #expect(try await token.value.scope == "files")

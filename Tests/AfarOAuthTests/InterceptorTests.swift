@@ -153,6 +153,25 @@ struct InterceptorTests {
         await api.stop()
     }
 
+    @Test func webSocketsReceiveTokensAndProofs() async throws {
+        let session = Session()
+        let endpoint = try #require(URL(string: "https://as.example/token"))
+        let client = OAuthClient(
+            id: "a", server: OAuthServer(tokenEndpoint: endpoint), dpop: OAuthDPoP(key: try SigningKey.p256()),
+            session: session)
+        let store = OAuthMemoryTokenStore(OAuthToken(accessToken: "b", type: "DPoP"))
+        let api = try #require(URL(string: "https://api.example"))
+        let interceptor = OAuthInterceptor(client: client, store: store, origins: [api])
+        for (text, isKnown) in [("wss://api.example/chat", true), ("ws://api.example/chat", false)] {
+            let request = URLRequest(url: try #require(URL(string: text)))
+            let adapted = try await withCheckedThrowingContinuation { continuation in
+                interceptor.adapt(request, for: session) { continuation.resume(with: $0) }
+            }
+            #expect(adapted.value(forHTTPHeaderField: "Authorization") == (isKnown ? "DPoP b" : nil))
+            #expect((adapted.value(forHTTPHeaderField: "DPoP") != nil) == isKnown)
+        }
+    }
+
     @Test func a401OfAnotherServerDoesNotRenewTheToken() async throws {
         let server = try await AuthlibServer()
         let other = try await TestServer.start()
@@ -215,7 +234,7 @@ struct InterceptorTests {
         server.route("/resource") { .text($0.headers["Authorization"] ?? "") }
         let client = OAuthClient(
             id: "a", server: OAuthServer(tokenEndpoint: server.url("/token")), authentication: .post(secret: "s"),
-            session: Session())
+            session: SkippingClock().session)
         let interceptor = OAuthInterceptor(client: client, renewal: .clientCredentials(), origins: [server.url("/")])
         let session = Session(interceptor: interceptor)
         for _ in 0..<10 {
