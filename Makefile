@@ -13,7 +13,7 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 BUILD_PACKAGES := libcurl4-openssl-dev libssl-dev zlib1g-dev libxml2-dev libpsl-dev libnghttp2-dev libsqlite3-dev libsimdjson-dev \
 	libspng-dev libturbojpeg0-dev libwebp-dev libpixman-1-dev libbrotli-dev libzstd-dev pkg-config
 TEST_PACKAGES := $(BUILD_PACKAGES) openssl ca-certificates curl gzip groff-base iproute2 util-linux \
-	nginx-light apache2-bin libapache2-mod-auth-gssapi krb5-kdc krb5-admin-server krb5-user tinyproxy-bin microsocks nghttp2-server nghttp2-proxy golang-go python3-dnslib python3-cryptography python3-h2 python3-websockets python3-jsonschema unbound
+	nginx-light apache2-bin libapache2-mod-auth-gssapi krb5-kdc krb5-admin-server krb5-user tinyproxy-bin microsocks nghttp2-server nghttp2-proxy golang-go python3-dnslib python3-cryptography python3-h2 python3-websockets python3-jsonschema unbound nginx-light python3-authlib python3-flask
 BENCH_PACKAGES := $(BUILD_PACKAGES) nginx-light nghttp2-server nghttp2-client openssl python3-aiohttp
 
 # Each test target runs in its own process. Otherwise, programs that one target starts would inherit the sockets of another, and keep
@@ -52,7 +52,7 @@ BINARY = $(shell $(SWIFT) build $(OPTIONS) -c release --show-bin-path)/afar
 # The base path of the site that `make docs` builds.
 BASE ?= /
 
-.PHONY: help options run install test check nightly api-breakage fuzz sanitize sanitize-thread sanitize-address bench counts bench-serializers bench-images bench-stores bench-websockets bench-resilience bench-downloads large-downloads autobahn hummingbird newer-libcurl uri-templates resumable-uploads memcheck soak \
+.PHONY: help options run install test check nightly api-breakage fuzz sanitize sanitize-thread sanitize-address bench counts bench-serializers bench-images bench-stores bench-websockets bench-resilience bench-downloads large-downloads autobahn hummingbird newer-libcurl uri-templates resumable-uploads oauth memcheck soak \
 	smoke docs lint format build-packages test-packages bench-packages
 
 help: ## Lists the targets.
@@ -156,6 +156,10 @@ uri-templates: ## Compares the table of expanded URI templates with PyPI's urite
 	$(call install,python3-venv)
 	@python3 -m venv .build/uri-templates && .build/uri-templates/bin/pip -q install uritemplate==4.2.0
 	@.build/uri-templates/bin/python Tests/AfarAPITests/uri-templates.py $(ARGS)
+
+oauth: test-packages ## Tests OAuth with PyPI's authgent-server.
+	$(call install,python3-venv)
+	@SWIFT="$(SWIFT)" OPTIONS="$(OPTIONS)" Tests/AfarOAuthTests/run
 
 resumable-uploads: test-packages ## Tests uploads with PyPI's resumable-upload, with SwiftNIO, and with 1 GiB and 20 cuts (AFAR_UPLOAD_MEBIBYTES=32).
 	$(call install,python3-venv)

@@ -12,6 +12,7 @@ let package = Package(
         "AfarImage", "AfarCSV", "AfarProtobuf", "AfarNetworkActivity", "AfarMetrics", "AfarPublishers", "AfarTracing",
         "AfarServiceLifecycle", "AfarConfiguration", "AfarEgress", "AfarAPI", "AfarResilience", "AfarStructuredFields",
         "AfarBodyCodings", "AfarMultipart", "AfarDNSOverHTTPS", "AfarResumableUploads", "AfarParallelDownloads",
+        "AfarOAuth",
     ].map { .library(name: $0, targets: [$0]) } + [.executable(name: "afar", targets: ["AfarCLI"])],
     traits: [
         .trait(
@@ -147,6 +148,7 @@ let plugins: [Target] = [
     .plugin("AfarJSON", ["AfarCore", "AfarSerializers", "CJSONDocument", "CStack"]),
     .plugin("AfarMetrics", ["AfarCore", "AfarTransport", .httpTypes, .metrics("CoreMetrics")]),
     .plugin("AfarNetworkActivity", ["AfarCore"]),
+    .plugin("AfarOAuth", ["AfarCore", "AfarStages", "AfarTransport", .onLinux("COpenSSL")]),
     .plugin("AfarParallelDownloads", ["AfarCore", .httpTypes]),
     .plugin("AfarProtobuf", ["AfarCore", .httpTypes, .swiftProtobuf]),
     .plugin("AfarPublishers", ["AfarCore", "AfarSerializers", "AfarTransport", .openCombine]),
@@ -183,6 +185,7 @@ let programs: [Target] = [
     .program("DiskCacheProbe", ["AfarDiskCache", .httpTypes]),
     .program("EgressProbe", ["Afar", "AfarEgress"]),
     .program("FaultProbe", ["Afar", "AfarCore", .onLinux("AfarHTTP"), "AfarTestServer"]),
+    .program("OAuthProbe", ["Afar", "AfarOAuth"]),
     .program("ReachabilityProbe", ["AfarReachability"]),
     .program(
         "SampleService",
@@ -250,6 +253,9 @@ let tests: [Target] = [
         "AfarEgress",
         ["Afar", "AfarTestServer", "AfarTesting", "AfarTransport", "EgressProbe", "TestServers", .httpTypes],
         exclude: ["rebinding-servers.py"]),
+    .tests(
+        "AfarOAuth", ["Afar", "AfarTestServer", "OAuthProbe", "TestServers"],
+        exclude: ["authlib-server.py", "dpop-resource.py", "requirements.txt", "run"]),
     .tests("AfarParallelDownloads", ["Afar", "AfarTesting", "AfarTestServer", "TestServers", .httpTypes]),
     .tests("AfarProtobuf", ["AfarCore", "AfarTesting", .httpTypes, .swiftProtobuf]),
     .tests(
@@ -320,8 +326,8 @@ let tests: [Target] = [
             "AfarDNSOverHTTPS",
             "AfarEgress", "AfarHAR", "AfarMultipart",
             "AfarImage",
-            "AfarJSON", "AfarLogging", "AfarMetrics", "AfarNetworkActivity", "AfarPublishers", "AfarResilience",
-            "AfarResumableUploads", "AfarServiceLifecycle", "AfarParallelDownloads",
+            "AfarJSON", "AfarLogging", "AfarMetrics", "AfarNetworkActivity", "AfarOAuth", "AfarPublishers",
+            "AfarResilience", "AfarResumableUploads", "AfarServiceLifecycle", "AfarParallelDownloads",
             "AfarStructuredFields", "AfarTesting", "AfarTestServer", "AfarTracing", "AfarXML", "AfarAPI", "AfarCSV",
             "AfarProtobuf", "AfarYAML",
             .configuration, .structuredFields, .swiftProtobuf, .openCombine, .httpTypes,

@@ -1,0 +1,74 @@
+import Foundation
+import Synchronization
+
+/// A key that binds tokens to this client (DPoP, RFC 9449), and the nonces of servers.
+///
+/// A bound token is useless without the key. Each attempt of a request has a new proof, which is valid only for its method and URL.
+/// Clients and interceptors can share an object. All methods can be called from any thread.
+public final class OAuthDPoP: Sendable {
+    /// The maximum number of servers whose nonces are stored.
+    private static let maximumNonces = 100
+    /// The maximum length of a nonce in bytes.
+    private static let longestNonce = 1_000
+
+    /// The private key.
+    public let key: any OAuthSigner
+
+    /// The last nonce of each server.
+    private let nonces = Mutex<[Origin: String]>([:])
+
+    /// Creates an object.
+    ///
+    /// - Parameter key: A private key. Refresh tokens of public clients can be used only with the key with which they were requested, so
+    ///   store the key with the token.
+    public init(key: any OAuthSigner) { self.key = key }
+
+    /// Returns a proof for a request (RFC 9449, section 4.2).
+    ///
+    /// - Parameters:
+    ///   - method: The method.
+    ///   - url: The URL. Its query and fragment aren't part of the proof.
+    ///   - accessToken: The token that the request contains, or nil for requests to the authorization server.
+    ///   - nonce: The server's last nonce, or nil.
+    ///   - date: The current date.
+    func proof(
+        method: String, url: URL, accessToken: String?, nonce: String?, date: Date
+    ) throws(OAuthError) -> String {
+        var claims = ["jti": Data.random(16).base64URLText, "htm": method, "htu": try Self.target(of: url)]
+        if let accessToken { claims["ath"] = try sha256(accessToken).base64URLText }
+        if let nonce { claims["nonce"] = nonce }
+        return try key.token(header: ["typ": "dpop+jwt"], jwk: key.publicJWK, claims: claims, times: ["iat": date])
+    }
+
+    /// Returns a URL without user name, query, fragment and default port.
+    static func target(of url: URL) throws(OAuthError) -> String {
+        guard let origin = Origin(url, permitsWebSockets: true),
+            var components = URLComponents(url: url, resolvingAgainstBaseURL: true)
+        else {
+            throw .invalidArgument("A proof requires a URL with https and a host.")
+        }
+        components.scheme = origin.scheme
+        (components.query, components.fragment, components.user, components.password) = (nil, nil, nil, nil)
+        components.percentEncodedHost = components.percentEncodedHost?.lowercased()
+        if origin.port == (origin.scheme == "https" ? 443 : 80) { components.port = nil }
+        if components.percentEncodedPath.isEmpty { components.percentEncodedPath = "/" }
+        return components.string ?? ""
+    }
+
+    /// The last nonce of the server of a URL.
+    func nonce(for url: URL) -> String? {
+        Origin(url, permitsWebSockets: true).flatMap { origin in nonces.withLock { $0[origin] } }
+    }
+
+    /// Stores the nonce of a response (RFC 9449, section 8.2).
+    func receive(nonce: String?, from url: URL) {
+        guard let nonce, let origin = Origin(url, permitsWebSockets: true), !nonce.isEmpty,
+            nonce.utf8.count <= Self.longestNonce,
+            nonce.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") })
+        else { return }
+        nonces.withLock { nonces in
+            if nonces[origin] == nil, nonces.count >= Self.maximumNonces { nonces.removeAll() }
+            nonces[origin] = nonce
+        }
+    }
+}

@@ -1,0 +1,151 @@
+public import Foundation
+
+/// Stores a token in a file that several processes can share, for example runs of a command-line tool.
+///
+/// Only the file's owner can read it (mode 0600). The token isn't encrypted. A change replaces the file atomically. While a process changes the
+/// token, a second file, whose name ends in `.lock`, is locked (`flock`). It isn't removed. Use a local file system. On Apple's systems, a store in
+/// the keychain is more secure.
+public final class OAuthFileTokenStore: OAuthTokenStore {
+    /// The maximum size of the file in bytes.
+    private static let largestSize = 1 << 20
+    /// The longest time to wait for other processes. A request takes at most a minute.
+    private static let longestWait = Duration.seconds(180)
+
+    private let path: String
+    private let lock = AsyncLock()
+
+    /// Creates a store. The file is created with the first token, and its folder if it doesn't exist.
+    ///
+    /// - Parameter file: The URL of the file. Symbolic links aren't followed.
+    public init(_ file: URL) { path = file.path }
+
+    /// Returns the stored token, or nil if the file doesn't exist.
+    ///
+    /// - Throws: ``OAuthError/tokenStoreFailed(_:)`` if the file can't be read, is damaged, or belongs to or can be accessed by another user.
+    public func load() throws -> OAuthToken? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw failure()
+        }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw failure() }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw failure("it isn't a regular file") }
+        guard status.st_uid == geteuid() else { throw failure("it belongs to another user") }
+        guard status.st_mode & 0o077 == 0 else {
+            throw failure("other users can access it. Revoke the token, and set the file's mode to 0600")
+        }
+        guard status.st_size <= Self.largestSize else { throw failure("it is too large") }
+        var data = Data(count: Int(status.st_size))
+        let count = data.withUnsafeMutableBytes { Foundation.read(descriptor, $0.baseAddress, $0.count) }
+        // Foundation's decoder can crash on input that ends with an opening bracket.
+        guard count == data.count, data.last == UInt8(ascii: "}"),
+            let token = try? JSONDecoder().decode(OAuthToken.self, from: data)
+        else { throw failure("it is damaged. Remove it to sign in again") }
+        return token
+    }
+
+    /// Replaces the token, after other processes and tasks have finished their changes.
+    ///
+    /// The new file is created before the closure is called, so a folder without write permission fails before a refresh token is used.
+    ///
+    /// - Throws: The closure's error, ``OAuthError/tokenStoreFailed(_:)``, or `CancellationError` if the task is canceled while it waits.
+    @discardableResult
+    public func update(_ change: @Sendable (OAuthToken?) async throws -> OAuthToken?) async throws -> OAuthToken? {
+        try await lock.acquire()
+        defer { lock.release() }
+        try createFolder()
+        let lockFile = try await lockFile()
+        defer { close(lockFile) }
+        let stored = try load()
+        let temporary = try TemporaryFile(path)
+        guard let new = try await change(stored) else {
+            guard unlink(path) == 0 || errno == ENOENT else { throw failure() }
+            return nil
+        }
+        if new != stored {
+            guard let data = try? JSONEncoder().encode(new), data.count <= Self.largestSize else {
+                throw failure("the token is too large")
+            }
+            guard temporary.replace(with: data) else { throw failure() }
+        }
+        return new
+    }
+
+    private func failure(_ reason: String? = nil) -> OAuthError {
+        .tokenStoreFailed("\(path): \(reason ?? String(cString: strerror(errno)))")
+    }
+
+    private func createFolder() throws {
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
+        do {
+            try FileManager.default.createDirectory(
+                at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw failure("its folder can't be created")
+        }
+    }
+
+    /// Locks the file next to the token's file, which can't be locked itself, because each change replaces it.
+    private func lockFile() async throws -> Int32 {
+        let descriptor = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+        guard descriptor >= 0 else { throw failure() }
+        do {
+            let end = ContinuousClock.now + Self.longestWait
+            var delay = Duration.milliseconds(5)
+            // Not a blocking call, which couldn't be canceled.
+            while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+                guard errno == EWOULDBLOCK || errno == EINTR else { throw failure() }
+                guard ContinuousClock.now < end else { throw failure("another process has locked it for too long") }
+                try await Task.sleep(for: delay)
+                delay = min(delay * 2, .milliseconds(100))
+            }
+            return descriptor
+        } catch {
+            close(descriptor)
+            throw error
+        }
+    }
+}
+
+/// A new file next to the file that it replaces. It is removed unless it has replaced that file.
+private final class TemporaryFile {
+    private let path: String
+    private let temporaryPath: String
+    private let descriptor: Int32
+    private var isMoved = false
+
+    init(_ path: String) throws {
+        self.path = path
+        temporaryPath = "\(path).\(UUID().uuidString).tmp"
+        descriptor = open(temporaryPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else {
+            throw OAuthError.tokenStoreFailed("\(path): \(String(cString: strerror(errno)))")
+        }
+    }
+
+    deinit {
+        close(descriptor)
+        if !isMoved { unlink(temporaryPath) }
+    }
+
+    /// Writes the data and replaces the other file. After a power failure, that file has either its old or its new content.
+    func replace(with data: Data) -> Bool {
+        var rest = data[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return false }
+            rest = rest.dropFirst(count)
+        }
+        guard fsync(descriptor) == 0, rename(temporaryPath, path) == 0 else { return false }
+        isMoved = true
+        let folder = open(URL(fileURLWithPath: path).deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
+        if folder >= 0 {
+            fsync(folder)
+            close(folder)
+        }
+        return true
+    }
+}

@@ -1,0 +1,248 @@
+public import AfarCore
+public import Foundation
+import Synchronization
+
+#if canImport(FoundationNetworking)
+    public import FoundationNetworking
+#endif
+
+/// Adds tokens to requests, and renews them.
+///
+/// ```swift
+/// let api = URL(string: "https://api.example.com")!
+/// let interceptor = OAuthInterceptor(client: client, store: store, origins: [api])
+/// let session = Session(interceptor: interceptor)
+/// let report = try await session.request("https://api.example.com/report").validate().serializingData().value
+/// ```
+///
+/// The first request loads the token from the store. A token that expires within 30 seconds (or half of its lifetime, if
+/// that is shorter) is renewed before it is used. If a server refuses a
+/// token with the status 401, the token is renewed and the request is sent again. This requires that the request is validated. While a token is
+/// renewed, all requests wait for the same result. Canceling one of them doesn't affect the others. See `AuthenticationInterceptor`, on which this
+/// class is built.
+///
+/// A token is renewed at most 5 times in 30 seconds. Then requests fail with ``OAuthError/renewedTooOften``.
+///
+/// Several sessions can share an interceptor. All methods can be called from any thread.
+public final class OAuthInterceptor: RequestInterceptor {
+    /// The sent proof of a request. It is replaced in each attempt.
+    private struct Proof {
+        weak var request: Request?
+        var nonce: String?
+        /// Whether the request has been sent again with a nonce.
+        var isRetried = false
+    }
+
+    private let client: OAuthClient
+    private let origins: Set<Origin>
+    private let hasInvalidOrigin: Bool
+    private let authenticator: OAuthAuthenticator
+    private let interceptor: AuthenticationInterceptor<OAuthAuthenticator>
+    private let proofs = Mutex<[ObjectIdentifier: Proof]>([:])
+    private let queue = DispatchQueue(label: "afar.oauth.nonces")
+
+    /// Creates an interceptor.
+    ///
+    /// - Parameters:
+    ///   - client: Renews tokens. If it has a DPoP key, requests have proofs.
+    ///   - store: Stores the token. The default is a new store in memory.
+    ///   - renewal: How a token is renewed. The default is ``OAuthRenewal/refreshToken``.
+    ///   - origins: The URLs of the services to which tokens are sent. Only their schemes, hosts and ports count. Requests to other origins
+    ///     aren't changed. If one of the URLs has no host, all requests fail.
+    ///   - onStoreFailure: Called if a renewed token can't be saved. The interceptor continues to use it, but other processes can't. The default
+    ///     ignores the failure.
+    public init(
+        client: OAuthClient, store: any OAuthTokenStore = OAuthMemoryTokenStore(),
+        renewal: OAuthRenewal = .refreshToken,
+        origins: [URL], onStoreFailure: @escaping @Sendable (any Error) -> Void = { _ in }
+    ) {
+        self.client = client
+        let known = origins.compactMap { Origin($0) }
+        self.origins = Set(known)
+        hasInvalidOrigin = known.count < origins.count
+        authenticator = OAuthAuthenticator(
+            client: client, store: store, renewal: renewal, onStoreFailure: onStoreFailure)
+        interceptor = AuthenticationInterceptor(
+            authenticator: authenticator, credential: authenticator.credential(nil), refreshWindow: nil)
+    }
+
+    /// The token that is added to requests, or nil if none has been loaded or requested yet.
+    public var token: OAuthToken? { interceptor.credential?.token }
+
+    /// Stores a token and uses it for all further requests.
+    ///
+    /// - Throws: ``OAuthError/tokenStoreFailed(_:)``.
+    public func signIn(with token: OAuthToken) async throws(OAuthError) {
+        try await authenticator.replace(with: token)
+        interceptor.credential = authenticator.credential(token)
+    }
+
+    /// Removes the token from the store. The token isn't revoked: see ``OAuthClient/revoke(_:)``.
+    ///
+    /// - Throws: ``OAuthError/tokenStoreFailed(_:)``.
+    public func signOut() async throws(OAuthError) {
+        try await authenticator.replace(with: nil)
+        interceptor.credential = authenticator.credential(nil)
+    }
+
+    // MARK: RequestInterceptor
+
+    /// Adds the token to a request, after renewing it if necessary.
+    @preconcurrency
+    public func adapt(
+        _ urlRequest: URLRequest, for session: Session,
+        completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
+    ) {
+        guard accepts(urlRequest, completion) else { return }
+        interceptor.adapt(urlRequest, for: session) { [self] in completion(adding(nil, to: $0)) }
+    }
+
+    /// Adds the token to a request, after renewing it if necessary.
+    @preconcurrency
+    public func adapt(
+        _ urlRequest: URLRequest, using state: RequestAdapterState,
+        completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
+    ) {
+        guard accepts(urlRequest, completion) else { return }
+        let request = state.request
+        interceptor.adapt(urlRequest, using: state) { [self, weak request] in
+            completion(adding(request, to: $0))
+        }
+    }
+
+    /// Returns the origin of a request, which can be the handshake of a WebSocket.
+    private static func origin(of url: URL) -> Origin? { Origin(url, permitsWebSockets: true) }
+
+    /// Returns whether a request receives a token. If not, calls the completion.
+    private func accepts(
+        _ urlRequest: URLRequest, _ completion: (_ result: Result<URLRequest, any Error>) -> Void
+    ) -> Bool {
+        guard !EndpointSender.isSending else {
+            completion(.success(urlRequest))
+            return false
+        }
+        guard !hasInvalidOrigin else {
+            completion(.failure(OAuthError.invalidArgument("An origin isn't a URL with https and a host.")))
+            return false
+        }
+        guard let origin = urlRequest.url.flatMap(Self.origin(of:)), origins.contains(origin) else {
+            completion(.success(urlRequest))
+            return false
+        }
+        guard origin.isSecure else {
+            completion(.failure(OAuthError.insecureURL(host: origin.host)))
+            return false
+        }
+        return true
+    }
+
+    /// Sends a request again if the server requires a nonce or refuses the token.
+    @preconcurrency
+    public func retry(
+        _ request: Request, for session: Session, dueTo error: any Error,
+        completion: @escaping @Sendable (RetryResult) -> Void
+    ) {
+        // The response can be that of another server, after a redirect.
+        guard !EndpointSender.isSending, let response = request.response, response.statusCode == 401,
+            let url = response.url,
+            let origin = Self.origin(of: url), origins.contains(origin),
+            request.request?.url.flatMap(Self.origin(of:)) == origin
+        else { return completion(.doNotRetry) }
+        if let dpop = client.dpop, response.requiresNonce {
+            return completion(retriesWithNonce(request, dpop, url) ? .retry : .doNotRetry)
+        }
+        proofs.withLock { $0[ObjectIdentifier(request)]?.isRetried = false }
+        interceptor.retry(request, for: session, dueTo: error, completion: completion)
+    }
+
+    // MARK: DPoP
+
+    /// Adds a proof to a request with a token (RFC 9449, section 7.1).
+    private func adding(
+        _ request: Request?, to result: Result<URLRequest, any Error>
+    ) -> Result<URLRequest, any Error> {
+        guard let dpop = client.dpop else { return result }
+        return Result {
+            var urlRequest = try result.get()
+            guard let url = urlRequest.url, let token = urlRequest.value(forHTTPHeaderField: "Authorization"),
+                token.hasPrefix("DPoP ")
+            else { return urlRequest }
+            let nonce = dpop.nonce(for: url)
+            let proof = try dpop.proof(
+                method: urlRequest.httpMethod ?? "GET", url: url, accessToken: String(token.dropFirst(5)), nonce: nonce,
+                date: client.now)
+            urlRequest.setValue(proof, forHTTPHeaderField: "DPoP")
+            if let request { record(nonce, of: request, dpop) }
+            return urlRequest
+        }
+    }
+
+    /// Records the nonce in the proof of a request, and waits for the nonces of its responses.
+    private func record(_ nonce: String?, of request: Request, _ dpop: OAuthDPoP) {
+        let isFirst = proofs.withLock { proofs in
+            let id = ObjectIdentifier(request)
+            if let known = proofs[id], known.request === request {
+                proofs[id]?.nonce = nonce
+                return false
+            }
+            // Requests that have ended are removed when the number doubles.
+            if proofs.count >= 64, proofs.count.nonzeroBitCount == 1 {
+                proofs = proofs.filter { $0.value.request != nil }
+            }
+            proofs[id] = Proof(request: request, nonce: nonce)
+            return true
+        }
+        guard isFirst else { return }
+        request.onHTTPResponse(on: queue) { response in
+            guard let url = response.url else { return }
+            dpop.receive(nonce: response.value(forHTTPHeaderField: "DPoP-Nonce"), from: url)
+        }
+    }
+
+    /// Returns whether a refused request is sent again with a new nonce, at most once in a row.
+    private func retriesWithNonce(_ request: Request, _ dpop: OAuthDPoP, _ url: URL) -> Bool {
+        proofs.withLock { proofs in
+            let id = ObjectIdentifier(request)
+            guard let proof = proofs[id], proof.request === request, !proof.isRetried,
+                let nonce = dpop.nonce(for: url), nonce != proof.nonce
+            else { return false }
+            proofs[id]?.isRetried = true
+            return true
+        }
+    }
+}
+
+extension HTTPURLResponse {
+    /// Whether the server requires a proof with another nonce (RFC 9449, section 9).
+    fileprivate var requiresNonce: Bool {
+        challenges.contains { $0.scheme == "dpop" && $0.parameters["error"] == "use_dpop_nonce" }
+    }
+}
+
+/// How an ``OAuthInterceptor`` gets a new token.
+public struct OAuthRenewal: Sendable {
+    let renew: @Sendable (OAuthClient, OAuthToken?) async throws(OAuthError) -> OAuthToken
+
+    /// Creates a renewal.
+    ///
+    /// - Parameter renew: Receives the client and the stored token, if there is one. It must not send requests that wait for the new token. For
+    ///   an error with the code `invalid_grant`, the stored token is removed.
+    public init(_ renew: @escaping @Sendable (OAuthClient, OAuthToken?) async throws(OAuthError) -> OAuthToken) {
+        self.renew = renew
+    }
+
+    /// Uses the refresh token. Without one, requests fail with ``OAuthError/signInRequired``.
+    public static let refreshToken = OAuthRenewal { client, token throws(OAuthError) in
+        guard let token else { throw .signInRequired }
+        return try await client.refresh(token)
+    }
+
+    /// Uses the client credentials flow. For the parameters, see ``OAuthClient/clientCredentials(scope:resources:parameters:)``.
+    public static func clientCredentials(
+        scope: String? = nil, resources: [URL] = [], parameters: [String: String] = [:]
+    ) -> OAuthRenewal {
+        OAuthRenewal { client, _ throws(OAuthError) in
+            try await client.clientCredentials(scope: scope, resources: resources, parameters: parameters)
+        }
+    }
+}

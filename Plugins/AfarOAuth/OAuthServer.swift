@@ -1,0 +1,109 @@
+public import AfarCore
+public import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// The endpoints of an authorization server, from its metadata (RFC 8414) or set by hand.
+public struct OAuthServer: Sendable, Hashable {
+    /// The server's identifier, a URL with https. If it isn't nil, the `iss` of a redirect must be equal to it (RFC 9207).
+    public var issuer: String?
+    /// The endpoint that issues tokens.
+    public var tokenEndpoint: URL?
+    /// The page on which the user authorizes the client.
+    public var authorizationEndpoint: URL?
+    /// The endpoint for devices without a browser (RFC 8628).
+    public var deviceAuthorizationEndpoint: URL?
+    /// The endpoint that revokes tokens (RFC 7009).
+    public var revocationEndpoint: URL?
+    /// The endpoint that receives authorization requests before the browser is opened (RFC 9126).
+    public var pushedAuthorizationRequestEndpoint: URL?
+    /// Whether all authorization requests must be pushed (RFC 9126, section 5). The default is false.
+    public var requiresPushedAuthorizationRequests = false
+    /// Whether each redirect must contain `iss` (RFC 9207, section 3). The default is false.
+    public var sendsIssuerInRedirects = false
+    /// The endpoints for clients that authenticate with a certificate, by their names in RFC 8414 (RFC 8705, section 5).
+    public var mutualTLSEndpoints: [String: URL] = [:]
+
+    /// Creates a server whose endpoints are set by hand.
+    ///
+    /// - Parameters:
+    ///   - tokenEndpoint: The endpoint that issues tokens.
+    ///   - authorizationEndpoint: The page on which the user authorizes the client. The default is nil.
+    ///   - issuer: The server's identifier. The default is nil, which doesn't check the `iss` of redirects.
+    public init(tokenEndpoint: URL, authorizationEndpoint: URL? = nil, issuer: String? = nil) {
+        self.tokenEndpoint = tokenEndpoint
+        self.authorizationEndpoint = authorizationEndpoint
+        self.issuer = issuer
+    }
+
+    /// Requests the metadata of a server.
+    ///
+    /// The metadata is at `/.well-known/oauth-authorization-server` (RFC 8414, section 3). If that doesn't exist, the location of OpenID
+    /// Connect is used. Redirects aren't followed.
+    ///
+    /// - Parameters:
+    ///   - issuer: The server's identifier, a URL with https without query and fragment. For a loopback address, http is permitted.
+    ///   - session: The session for the request.
+    /// - Throws: ``OAuthError/invalidMetadata(_:)`` if the metadata belongs to another issuer, and other errors.
+    public static func discover(issuer: URL, session: Session) async throws(OAuthError) -> OAuthServer {
+        guard let origin = Origin(issuer), issuer.query == nil, issuer.fragment == nil, issuer.user == nil else {
+            throw .invalidArgument("An issuer is a URL with https, without user name, query and fragment.")
+        }
+        guard origin.isSecure else { throw .insecureURL(host: origin.host) }
+        let sender = EndpointSender(session: session)
+        var lastError = OAuthError.invalidMetadata("No metadata was found.")
+        for url in locations(of: issuer) {
+            let reply = try await sender.get(url)
+            guard reply.status == 200 else {
+                lastError = .failed(status: reply.status)
+                continue
+            }
+            return try OAuthServer(metadata: reply.object(), issuer: issuer.absoluteString)
+        }
+        throw lastError
+    }
+
+    /// Returns where metadata can be found: the well-known path before the issuer's path (RFC 8414, section 3.1), and the one of OpenID
+    /// Connect, after it.
+    static func locations(of issuer: URL) -> [URL] {
+        guard var components = URLComponents(url: issuer, resolvingAgainstBaseURL: true) else { return [] }
+        var path = components.percentEncodedPath
+        while path.hasSuffix("/") { path.removeLast() }
+        return [
+            "/.well-known/oauth-authorization-server\(path)", "\(path)/.well-known/openid-configuration",
+        ].compactMap { location in
+            components.percentEncodedPath = location
+            return components.url
+        }
+    }
+
+    init(metadata: JSONObject, issuer: String) throws(OAuthError) {
+        // The comparison has no normalization (RFC 8414, section 3.3).
+        guard let found = metadata.string("issuer"), found == issuer else {
+            throw .invalidMetadata("Its issuer isn't the requested one. Compare both, including a slash at the end.")
+        }
+        func endpoint(_ name: String, in object: JSONObject) throws(OAuthError) -> URL? {
+            guard let text = object.string(name) else { return nil }
+            guard let url = URL(string: text), let origin = Origin(url), url.fragment == nil, url.user == nil else {
+                throw .invalidMetadata("The \(name) isn't a URL.")
+            }
+            guard origin.isSecure else { throw .insecureURL(host: origin.host) }
+            return url
+        }
+        self.issuer = issuer
+        tokenEndpoint = try endpoint("token_endpoint", in: metadata)
+        authorizationEndpoint = try endpoint("authorization_endpoint", in: metadata)
+        deviceAuthorizationEndpoint = try endpoint("device_authorization_endpoint", in: metadata)
+        revocationEndpoint = try endpoint("revocation_endpoint", in: metadata)
+        pushedAuthorizationRequestEndpoint = try endpoint("pushed_authorization_request_endpoint", in: metadata)
+        requiresPushedAuthorizationRequests = metadata.bool("require_pushed_authorization_requests") ?? false
+        sendsIssuerInRedirects = metadata.bool("authorization_response_iss_parameter_supported") ?? false
+        if let aliases = metadata.object("mtls_endpoint_aliases") {
+            for name in aliases.names {
+                if let url = try endpoint(name, in: aliases) { mutualTLSEndpoints[name] = url }
+            }
+        }
+    }
+}
