@@ -12,6 +12,7 @@ let package = Package(
         "AfarImage", "AfarCSV", "AfarProtobuf", "AfarNetworkActivity", "AfarMetrics", "AfarPublishers", "AfarTracing",
         "AfarServiceLifecycle", "AfarConfiguration", "AfarEgress", "AfarAPI", "AfarResilience", "AfarStructuredFields",
         "AfarBodyCodings", "AfarMultipart", "AfarDNSOverHTTPS", "AfarResumableUploads", "AfarParallelDownloads",
+        "AfarSignatures",
     ].map { .library(name: $0, targets: [$0]) } + [.executable(name: "afar", targets: ["AfarCLI"])],
     traits: [
         .trait(
@@ -34,7 +35,9 @@ let package = Package(
             description: "AfarServiceLifecycle: sessions as services (adds swift-service-lifecycle)."),
         .trait(
             name: "StructuredFields",
-            description: "AfarStructuredFields: structured fields, RFC 9651 (adds swift-http-structured-headers)."),
+            description:
+                "AfarStructuredFields, and HTTP message signatures in AfarSignatures (adds swift-http-structured-headers)."
+        ),
         .trait(
             name: "Tool", description: "The command-line tool `afar` (adds ArgumentParser and GRDB).",
             enabledTraits: ["DiskCache"]),
@@ -153,6 +156,9 @@ let plugins: [Target] = [
     .plugin("AfarResilience", ["AfarCore", "AfarTransport", .httpTypes, .metrics("CoreMetrics")]),
     .plugin("AfarResumableUploads", ["AfarCore", "AfarTransport"]),
     .plugin("AfarServiceLifecycle", ["AfarCore", .serviceLifecycle("ServiceLifecycle")]),
+    .plugin(
+        "AfarSignatures",
+        ["AfarCore", "AfarTransport", .onLinux("COpenSSL"), .httpTypes, .rawStructuredFields]),
     .plugin("AfarStructuredFields", ["AfarCore", .structuredFields]),
     .plugin("AfarTracing", ["AfarCore", "AfarTransport", .httpTypes, .tracing("Tracing")]),
     .plugin("AfarYAML", ["AfarCore", "AfarSerializers", .yams]),
@@ -267,6 +273,9 @@ let tests: [Target] = [
     .tests(
         "AfarResumableUploads", ["Afar", "AfarTransport", "TestServers", "UploadProbe"],
         exclude: ["requirements.txt", "run"]),
+    .tests(
+        "AfarSignatures", ["Afar", "AfarTesting", "AfarTestServer", "AfarTransport", "TestServers", .httpTypes],
+        exclude: ["aws.py", "messages.py", "requirements.txt"]),
     .tests("AfarStructuredFields", ["Afar", "AfarTestServer", .structuredFields]),
     .tests(
         "AfarTracing",
@@ -320,7 +329,7 @@ let tests: [Target] = [
             "AfarEgress", "AfarHAR", "AfarMultipart",
             "AfarImage",
             "AfarJSON", "AfarLogging", "AfarMetrics", "AfarNetworkActivity", "AfarPublishers", "AfarResilience",
-            "AfarResumableUploads", "AfarServiceLifecycle", "AfarParallelDownloads",
+            "AfarResumableUploads", "AfarServiceLifecycle", "AfarParallelDownloads", "AfarSignatures",
             "AfarStructuredFields", "AfarTesting", "AfarTestServer", "AfarTracing", "AfarXML", "AfarAPI", "AfarCSV",
             "AfarProtobuf", "AfarYAML",
             .configuration, .structuredFields, .swiftProtobuf, .openCombine, .httpTypes,
@@ -393,6 +402,8 @@ extension Target.Dependency {
     static let swiftProtobuf = product(name: "SwiftProtobuf", package: "swift-protobuf", trait: "Protobuf")
     static let structuredFields = product(
         name: "StructuredFieldValues", package: "swift-http-structured-headers", trait: "StructuredFields")
+    static let rawStructuredFields = product(
+        name: "RawStructuredFieldValues", package: "swift-http-structured-headers", trait: "StructuredFields")
     static let yams = product(name: "Yams", package: "Yams", trait: "YAML")
     static let openCombine = product(
         name: "OpenCombine", package: "OpenCombine", condition: .when(platforms: [.linux], traits: ["Publishers"]))
