@@ -1,3 +1,4 @@
+import AfarTransport
 import Foundation
 import HTTPTypes
 import Testing

@@ -156,12 +156,15 @@ extension HTTPRequest {
         let text = url.absoluteString
         guard let scheme = text.firstRange(of: "://") else { return nil }
         let end = text[scheme.upperBound...].firstIndex { "/?#".contains($0) } ?? text.endIndex
-        let authority = text[scheme.upperBound..<end]
-        let path = text[end...].prefix { $0 != "#" }
         let name = text[..<scheme.lowerBound].lowercased()
+        // Clients don't send a default port, so the signature can't cover it.
+        let port = name == "https" ? ":443" : ":80"
+        var authority = text[scheme.upperBound..<end].lowercased()
+        if authority.hasSuffix(port) { authority.removeLast(port.count) }
+        let path = text[end...].prefix { $0 != "#" }
         guard name == "http" || name == "https", !authority.isEmpty, !authority.contains("@") else { return nil }
         self.init(
-            method: method, scheme: name, authority: String(authority),
+            method: method, scheme: name, authority: authority,
             path: path.hasPrefix("/") ? String(path) : "/\(path)")
     }
 

@@ -65,9 +65,11 @@
             case "@scheme": return scheme
             case "@request-target": return target
             case "@path":
-                let path = target.prefix { $0 != "?" }
-                return path.isEmpty ? "/" : String(path)
-            case "@query": return target.firstIndex(of: "?").map { String(target[$0...]) } ?? "?"
+                let path = target.utf8.prefix { $0 != UInt8(ascii: "?") }
+                return path.isEmpty ? "/" : String(Substring(path))
+            case "@query":
+                let query = target.utf8.drop { $0 != UInt8(ascii: "?") }
+                return query.isEmpty ? "?" : String(Substring(query))
             default: throw .component(component, "it is unknown")
             }
         }

@@ -1,0 +1,159 @@
+import Afar
+import AfarTesting
+import AfarTransport
+import HTTPTypes
+import TestServers
+import Testing
+
+@testable import AfarSignatures
+
+/// Signed requests to a server that verifies them and signs its responses with PyPI's http-message-signatures.
+@Suite(.enabled(if: SigningPeer.isInstalled), .timeLimit(.minutes(5))) struct VerifyingTransportTests {
+    static let components: [SignatureComponent] = [
+        .status, .contentDigest, .method.ofRequest, .targetURI.ofRequest,
+    ]
+
+    struct Peer {
+        let server: ServerChild
+        let session: Session
+
+        func url(_ path: String) -> String { "http://127.0.0.1:\(server.port)/\(path)" }
+    }
+
+    static func peer() async throws -> Peer {
+        let key = try SignatureKey(privateKeyPEM: PublishedKeys.ed25519Private, algorithm: .ed25519)
+        let server = try await SigningPeer.messageServer([
+            "public": try key.publicKeyPEM(), "private": PublishedKeys.ed25519Private,
+        ])
+        let open = try key.publicKey()
+        let verifier = MessageVerifier(
+            components: components, algorithms: [.ed25519], maximumAge: 300, nonces: NonceStore()
+        ) { $0.keyID == "ed25519" ? open : nil }
+        var signer = MessageSigner(
+            key: key, keyID: "ed25519", components: [.method, .targetURI, .authority, .contentDigest])
+        signer.optionalComponents = ["content-type", "content-length"]
+        signer.lifetime = 60
+        let session = Session(
+            stages: [MessageSigningStage(signer)], transport: VerifyingTransport(around: HTTPTransport(), verifier))
+        return Peer(server: server, session: session)
+    }
+
+    static func message(_ error: AFError?) -> String { "\(error?.underlyingError ?? AFError.explicitlyCancelled)" }
+
+    @Test func validResponsesAreAccepted() async throws {
+        let peer = try await Self.peer()
+        for _ in 0..<3 {
+            let response = await peer.session.request(peer.url("a?b=c")).validate().serializingString().response
+            #expect(response.value == "hello, hello, hello", "\(Self.message(response.error))")
+        }
+        let post = await peer.session.request(peer.url("post"), method: .post, parameters: ["a": "b"]).validate()
+            .serializingString().response
+        #expect(post.value == "a=b", "\(Self.message(post.error))")
+        let file = FileManager.default.temporaryDirectory.appending(path: "afar-\(UUID().uuidString)")
+        try Data("contents".utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let upload = await peer.session.upload(file, to: peer.url("upload")).validate().serializingString().response
+        #expect(upload.value == "contents", "\(Self.message(upload.error))")
+        let head = await peer.session.request(peer.url("replayed")).serializingData().response
+        #expect(head.error == nil)
+    }
+
+    @Test(arguments: [
+        ("tampered", "doesn't match"), ("unsigned", "no signature"), ("old", "too old"), ("future", "in the future"),
+        ("expired", "expired"), ("status", "invalid"),
+    ])
+    func otherResponsesFail(path: String, reason: String) async throws {
+        let peer = try await Self.peer()
+        let response = await peer.session.request(peer.url(path)).serializingData().response
+        #expect(response.value == nil)
+        #expect(Self.message(response.error).contains(reason), "\(Self.message(response.error))")
+        let transportError = response.error?.transportError
+        #expect(transportError?.underlying is MessageSignatureError)
+        let (destination, _) = Self.destination()
+        let download = await peer.session.download(peer.url(path), to: destination).serializingDownloadedFileURL()
+            .response
+        #expect(download.value == nil)
+        #expect(Self.message(download.error).contains(reason), "\(Self.message(download.error))")
+        #expect(download.resumeData == nil)
+        var received = Data()
+        var failure: AFError?
+        for await event in peer.session.streamRequest(peer.url(path)).streamTask().streamingData() {
+            switch event.event {
+            case .stream(.success(let data)): received += data
+            case .complete(let completion): failure = completion.error
+            }
+        }
+        #expect(Self.message(failure).contains(reason), "\(Self.message(failure))")
+        // The chunks of a stream arrive before its digest can be compared.
+        if path != "tampered" { #expect(received.isEmpty) }
+    }
+
+    static func destination() -> (DownloadRequest.Destination, URL) {
+        let file = FileManager.default.temporaryDirectory.appending(path: "afar-\(UUID().uuidString)")
+        return ({ _, _ in (file, [.removePreviousFile]) }, file)
+    }
+
+    @Test func nonces() async throws {
+        let peer = try await Self.peer()
+        let first = await peer.session.request(peer.url("replay")).serializingData().response
+        #expect(first.error == nil)
+        let second = await peer.session.request(peer.url("replay")).serializingData().response
+        #expect(Self.message(second.error).contains("nonce"))
+    }
+
+    @Test func largeBodies() async throws {
+        let peer = try await Self.peer()
+        let expected = Data((0..<3_000_000).map { UInt8(ascii: "0") + UInt8($0 % 10) })
+        let (destination, file) = Self.destination()
+        defer { try? FileManager.default.removeItem(at: file) }
+        let download = await peer.session.download(peer.url("large"), to: destination).serializingDownloadedFileURL()
+            .response
+        #expect(try Data(contentsOf: #require(download.value)) == expected, "\(Self.message(download.error))")
+        var received = Data()
+        for await event in peer.session.streamRequest(peer.url("large")).streamTask().streamingData() {
+            switch event.event {
+            case .stream(.success(let data)): received += data
+            case .complete(let completion): #expect(completion.error == nil, "\(Self.message(completion.error))")
+            }
+        }
+        #expect(received == expected)
+        let other = await peer.session.download(peer.url("tampered/large"), to: destination)
+            .serializingDownloadedFileURL().response
+        #expect(Self.message(other.error).contains("doesn't match"))
+    }
+
+    /// Without the whole body, nothing protects its first part. It must not become part of a resumed download.
+    @Test func interruptedDownloadsLeaveNothing() async throws {
+        let peer = try await Self.peer()
+        let (destination, _) = Self.destination()
+        let download = await peer.session.download(peer.url("cut"), to: destination).serializingDownloadedFileURL()
+            .response
+        #expect(download.error != nil)
+        #expect(download.resumeData == nil)
+        var failure: AFError?
+        for await event in peer.session.streamRequest(peer.url("cut")).streamTask().streamingData() {
+            if case .complete(let completion) = event.event { failure = completion.error }
+        }
+        #expect(failure != nil)
+    }
+
+    /// The server refuses requests whose signature or body has been changed.
+    @Test func theServerVerifiesRequests() async throws {
+        let peer = try await Self.peer()
+        struct Tampering: ExchangeStage, StageRun {
+            func begin(_ hop: Hop) -> (any StageRun)? { self }
+            func before(_ hop: Hop) -> Reply<RequestAction> {
+                var exchange = hop.exchange
+                exchange.request.path = "/other"
+                return .now(.change(exchange))
+            }
+        }
+        let key = try SignatureKey(privateKeyPEM: PublishedKeys.ed25519Private, algorithm: .ed25519)
+        let signing = MessageSigningStage(
+            MessageSigner(key: key, keyID: "ed25519", components: [.method, .targetURI, .contentDigest]))
+        let valid = await Session(stages: [Tampering(), signing]).request(peer.url("a")).serializingData().response
+        #expect(valid.response?.statusCode == 200)
+        let invalid = await Session(stages: [signing, Tampering()]).request(peer.url("a")).serializingData().response
+        #expect(invalid.response?.statusCode == 403)
+    }
+}
