@@ -95,11 +95,12 @@ import Testing
         let target = query.isEmpty ? test.path : "\(test.path)?\(query)"
         var fields = HTTPFields()
         for header in test.headers {
-            fields.append(HTTPField(name: try #require(HTTPField.Name(header[0])), value: header[1]))
+            fields.add(header[0], header[1])
         }
         if let expires = test.expires {
             let url = try signer.presignedURL(
-                for: try #require(URL(string: test.origin + target)), method: .init(test.method)!, fields: fields,
+                for: try #require(URL(string: test.origin + target)), method: #require(HTTPRequest.Method(test.method)),
+                fields: fields,
                 expiresIn: expires, with: credentials, at: date)
             test.signature = String(try #require(url.absoluteString.components(separatedBy: "X-Amz-Signature=").last))
             return

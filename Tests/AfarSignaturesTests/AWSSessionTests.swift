@@ -137,10 +137,11 @@ import Testing
         }
         let target = other.url("/target").absoluteString
         let to = try #require(target.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
-        let response = await Self.session().request("http://127.0.0.1:\(server.port)/redirect?to=\(to)")
+        let session = Self.session()
+        let response = await session.request("http://127.0.0.1:\(server.port)/redirect?to=\(to)")
             .serializingData().response
         // After the redirect back to the first origin, the request isn't signed either.
-        #expect(response.response?.statusCode == 403)
+        #expect(response.response?.statusCode == 403, "\(String(describing: response.error))")
         #expect(String(decoding: response.data ?? Data(), as: UTF8.self) == "the request isn't signed")
         let lines = received.withLock { $0 }
         #expect(!lines.isEmpty)

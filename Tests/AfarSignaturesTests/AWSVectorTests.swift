@@ -144,7 +144,7 @@ import Testing
             method: test.method, scheme: "https", authority: "example.amazonaws.com", path: test.path)
         for line in test.fields.split(separator: "\n") {
             let parts = line.split(separator: ":", maxSplits: 1)
-            request.headerFields.append(HTTPField(name: .init(String(parts[0]))!, value: String(parts[1])))
+            request.headerFields.add(String(parts[0]), String(parts[1]))
         }
         let credentials = AWSCredentials(
             accessKeyID: "AKIDEXAMPLE", secretAccessKey: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY",

@@ -63,7 +63,7 @@ import Testing
             path: "\(paths.randomElement(using: &generator) ?? "/")?\(query)&other=1")
         for number in 0..<Int.random(in: 1...3, using: &generator) {
             let value = generator.text("abc ,;=", 0...8).trimmingCharacters(in: .whitespaces)
-            request.headerFields.append(HTTPField(name: HTTPField.Name("X-Multiple")!, value: "\(number)\(value)"))
+            request.headerFields.add("X-Multiple", "\(number)\(value)")
         }
         request.headerFields.set("Priority", to: "u=1,   i, a=(1 \"x\" tok);p=?0;q=1.50")
         var components: [SignatureComponent] = [
@@ -132,7 +132,7 @@ import Testing
         let nonces = NonceStore()
         for ((test, request, components), response) in zip(tests, responses) {
             var fields = HTTPFields()
-            for field in response { fields.append(HTTPField(name: HTTPField.Name(field[0])!, value: field[1])) }
+            for field in response { fields.add(field[0], field[1]) }
             let algorithm = try #require(SignatureAlgorithm(rawValue: test.algorithm))
             let key = try #require(pairs.first { $0.key.algorithm == algorithm }?.key)
             let verifier = MessageVerifier(

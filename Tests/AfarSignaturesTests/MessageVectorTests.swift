@@ -11,10 +11,10 @@ import Testing
 
     static func request(
         _ method: HTTPRequest.Method = .post, _ path: String = "/foo?param=Value&Pet=dog",
-        authority: String = "example.com", _ fields: [(String, String)] = requestFields
+        authority: String = "example.com", fields: [(String, String)] = requestFields
     ) -> HTTPRequest {
         var request = HTTPRequest(method: method, scheme: "https", authority: authority, path: path)
-        for (name, value) in fields { request.headerFields.append(HTTPField(name: .init(name)!, value: value)) }
+        for (name, value) in fields { request.headerFields.add(name, value) }
         return request
     }
 
@@ -157,7 +157,7 @@ import Testing
             ":MIIBqDCCAU6gAwIBAgIBBzAKBggqhkjOPQQDAjA6MRswGQYDVQQKDBJMZXQncyBBdXRoZW50aWNhdGUxGzAZBgNVBAMMEkxBIEludGVybWVkaWF0ZSBDQTAeFw0yMDAxMTQyMjU1MzNaFw0yMTAxMjMyMjU1MzNaMA0xCzAJBgNVBAMMAkJDMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE8YnXXfaUgmnMtOXU/IncWalRhebrXmckC8vdgJ1p5Be5F/3YC8OthxM4+k1M6aEAEFcGzkJiNy6J84y7uzo9M6NyMHAwCQYDVR0TBAIwADAfBgNVHSMEGDAWgBRm3WjLa38lbEYCuiCPct0ZaSED2DAOBgNVHQ8BAf8EBAMCBsAwEwYDVR0lBAwwCgYIKwYBBQUHAwIwHQYDVR0RAQH/BBMwEYEPYmRjQGV4YW1wbGUuY29tMAoGCCqGSM49BAMCA0gAMEUCIBHda/r1vaL6G3VliL4/Di6YK0Q6bMjeSkC3dFCOOB8TAiEAx/kHSB4urmiZ0NX5r5XarmPk0wmuydBVoU4hBVZ1yhk=:"
         let request = Self.request(
             authority: "service.internal.example",
-            [
+            fields: [
                 ("Client-Cert", certificate),
                 (
                     "Signature-Input",
@@ -187,16 +187,18 @@ import Testing
         let any = ("Accept", "*/*")
         let path = "/demo?name1=Value1&Name2=value2"
         let valid = [
-            Self.request(.get, path, authority: "example.org", [json, any] + signature),
-            Self.request(.get, path + "&param=added", authority: "EXAMPLE.org:443", [json, any] + signature),
-            Self.request(.get, path, authority: "example.org", [("Accept", "application/json, */*")] + signature),
-            Self.request(.get, path, authority: "proxy.example", signature + [json, any, ("Host", "example.org")]),
+            Self.request(.get, path, authority: "example.org", fields: [json, any] + signature),
+            Self.request(.get, path + "&param=added", authority: "EXAMPLE.org:443", fields: [json, any] + signature),
+            Self.request(
+                .get, path, authority: "example.org", fields: [("Accept", "application/json, */*")] + signature),
+            Self.request(
+                .get, path, authority: "proxy.example", fields: signature + [json, any, ("Host", "example.org")]),
         ]
         let verifier = Self.verifier([.method, .path, .authority, "accept"])
         for request in valid { _ = try await verifier.verify(request, at: Self.date) }
         let invalid = [
-            Self.request(.post, path, authority: "example.com", [json, any] + signature),
-            Self.request(.get, path, authority: "example.org", [any, json] + signature),
+            Self.request(.post, path, authority: "example.com", fields: [json, any] + signature),
+            Self.request(.get, path, authority: "example.org", fields: [any, json] + signature),
         ]
         for request in invalid {
             await #expect(throws: MessageSignatureError.self) { try await verifier.verify(request, at: Self.date) }

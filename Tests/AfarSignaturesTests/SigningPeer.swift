@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import TestServers
 import Testing
 
@@ -66,4 +67,11 @@ struct SeededGenerator: RandomNumberGenerator {
     }
 
     mutating func flip() -> Bool { Bool.random(using: &self) }
+}
+
+extension HTTPFields {
+    /// Adds a field, even if there is one with the same name.
+    mutating func add(_ name: String, _ value: String) {
+        if let name = HTTPField.Name(name) { append(HTTPField(name: name, value: value)) }
+    }
 }

@@ -151,9 +151,10 @@ import Testing
         let key = try SignatureKey(privateKeyPEM: PublishedKeys.ed25519Private, algorithm: .ed25519)
         let signing = MessageSigningStage(
             MessageSigner(key: key, keyID: "ed25519", components: [.method, .targetURI, .contentDigest]))
-        let valid = await Session(stages: [Tampering(), signing]).request(peer.url("a")).serializingData().response
-        #expect(valid.response?.statusCode == 200)
-        let invalid = await Session(stages: [signing, Tampering()]).request(peer.url("a")).serializingData().response
+        let (first, second) = (Session(stages: [Tampering(), signing]), Session(stages: [signing, Tampering()]))
+        let valid = await first.request(peer.url("a")).serializingData().response
+        #expect(valid.response?.statusCode == 200, "\(Self.message(valid.error))")
+        let invalid = await second.request(peer.url("a")).serializingData().response
         #expect(invalid.response?.statusCode == 403)
     }
 }

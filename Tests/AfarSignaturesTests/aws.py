@@ -34,7 +34,7 @@ def sign(case):
     path = urllib.parse.quote(urllib.parse.unquote_to_bytes(case["path"]), safe="/~") if is_s3 else case["path"]
     parameters = [tuple(pair) for pair in case["parameters"]]
     url = case["origin"] + path
-    if case["expires"] and parameters:
+    if case.get("expires") and parameters:
         url += "?" + urllib.parse.urlencode(parameters, quote_via=urllib.parse.quote)
         parameters = []
     request = AWSRequest(method=case["method"], url=url, params=parameters or None, data=base64.b64decode(case["body"]))
@@ -44,7 +44,7 @@ def sign(case):
     request.context["payload_signing_enabled"] = not case["isUnsigned"]
     arguments = [credentials, case["service"], case["region"]]
     with mock.patch("botocore.auth.get_current_datetime", return_value=date):
-        if case["expires"]:
+        if case.get("expires"):
             signer = botocore.auth.S3SigV4QueryAuth if is_s3 else botocore.auth.SigV4QueryAuth
             signer(*arguments, expires=case["expires"]).add_auth(request)
             return urllib.parse.parse_qs(urllib.parse.urlsplit(request.url).query)["X-Amz-Signature"][0]
@@ -138,7 +138,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         date = datetime.datetime.strptime(timestamp, "%Y%m%dT%H%M%SZ").replace(tzinfo=datetime.timezone.utc)
         if abs(date.timestamp() - time.time() - skew) > 300:
             raise Refusal("RequestTimeTooSkewed")
-        request = AWSRequest(method=self.command, url=f"http://{self.headers['Host']}{self.path.partition('?')[0]}")
+        path = self.path.partition("?")[0]
+        if service == "s3":
+            path = urllib.parse.quote(urllib.parse.unquote_to_bytes(path), safe="/~")
+        request = AWSRequest(method=self.command, url=f"http://{self.headers['Host']}{path}")
         # Like a server, start from the decoded parameters.
         request.params = urllib.parse.parse_qsl(self.path.partition("?")[2], keep_blank_values=True) or None
         request.context["timestamp"] = timestamp

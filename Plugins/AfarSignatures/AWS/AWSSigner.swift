@@ -87,7 +87,10 @@ public struct AWSSigner: Sendable, Hashable {
         let key = try SigningKey(credentials, self, at: date)
         var request = request
         request.headerFields.set("X-Amz-Date", to: key.timestamp.text)
-        if usesS3Rules || sendsPayload { request.headerFields.set("X-Amz-Content-Sha256", to: payload) }
+        // Services read the hash from this field if it exists.
+        if usesS3Rules || sendsPayload || request.headerFields.value("X-Amz-Content-Sha256") != nil {
+            request.headerFields.set("X-Amz-Content-Sha256", to: payload)
+        }
         let token = credentials.sessionToken
         request.headerFields.set("X-Amz-Security-Token", to: signsSessionToken ? token : nil)
         let canonical = AWSCanonicalRequest(request, payload: payload, isS3: usesS3Rules)
@@ -103,7 +106,7 @@ public struct AWSSigner: Sendable, Hashable {
 
     /// Returns a URL that authorizes a request without further fields, for example to let a browser download an object.
     ///
-    /// Anyone who has the URL can use it until it expires. With temporary credentials, it stops working when they expire.
+    /// The URL works without credentials until it expires. With temporary credentials, it stops working when they expire.
     ///
     /// - Parameters:
     ///   - url: The URL, without a signature.

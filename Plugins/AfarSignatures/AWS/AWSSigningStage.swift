@@ -15,7 +15,7 @@ import Synchronization
 /// Requests that have an `Authorization` field or a presigned URL aren't signed either.
 ///
 /// If a server refuses a request (status 400, 401 or 403) and its `Date` differs from the time of the signature by more than 5 minutes, the
-/// stage corrects its clock and sends the request once more, unless the body is a stream that can't be read again. Copies of a stage share
+/// stage corrects its clock and sends the request again, once, unless the body is a stream that can't be read again. Copies of a stage share
 /// the correction. The time is that of ``ExchangeOptions/timeSource``.
 public struct AWSSigningStage: ExchangeStage {
     /// How the body of a request is signed.
@@ -186,8 +186,8 @@ public struct AWSSigningStage: ExchangeStage {
                 head.values(for: .age).isEmpty
             else { return .now(.pass) }
             let exchange = hop.exchange
-            let correction = Duration.seconds(
-                date.timeIntervalSince(exchange.options.timeSource.now).rounded())
+            let difference = date.timeIntervalSince(exchange.options.timeSource.now)
+            let correction = Duration.seconds(difference.clamped(to: -1e12...1e12).rounded())
             let isCorrected = state.withLock { state in
                 let difference = correction - state.correction
                 guard state.isSigned, !state.hasCorrected, difference.magnitude > .seconds(300) else { return false }

@@ -8,7 +8,7 @@ struct AWSTimestamp: Sendable {
 
     init(_ date: Date) {
         // The limits are the years 0001 and 9999, which have four digits.
-        let seconds = min(max(date.timeIntervalSince1970, -62_135_596_800), 253_402_300_799)
+        let seconds = date.timeIntervalSince1970.clamped(to: -62_135_596_800...253_402_300_799)
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = .gmt
         let parts = calendar.dateComponents(

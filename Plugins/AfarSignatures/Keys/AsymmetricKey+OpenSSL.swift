@@ -105,7 +105,8 @@
                 switch algorithm {
                 case .hmacSHA256: false
                 case .ed25519: EVP_PKEY_get_base_id(raw) == EVP_PKEY_ED25519
-                case .ecdsaP256SHA256, .ecdsaP384SHA384: EVP_PKEY_get_base_id(raw) == EVP_PKEY_EC && hasCurve
+                case .ecdsaP256SHA256, .ecdsaP384SHA384:
+                    EVP_PKEY_get_base_id(raw) == EVP_PKEY_EC && hasCurve && isOnCurve
                 case .rsaPSSSHA512:
                     [EVP_PKEY_RSA, EVP_PKEY_RSA_PSS].contains(EVP_PKEY_get_base_id(raw))
                 case .rsaPKCS1SHA256: EVP_PKEY_get_base_id(raw) == EVP_PKEY_RSA
@@ -127,6 +128,14 @@
             }
             let text = String(decoding: name.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self)
             return text == (algorithm == .ecdsaP256SHA256 ? "prime256v1" : "secp384r1")
+        }
+
+        /// Whether the numbers of an EC key are valid for its curve. Reading a key doesn't check all of them.
+        private var isOnCurve: Bool {
+            defer { ERR_clear_error() }
+            guard let context = EVP_PKEY_CTX_new_from_pkey(nil, raw, nil) else { return false }
+            defer { EVP_PKEY_CTX_free(context) }
+            return (canSign ? EVP_PKEY_check(context) : EVP_PKEY_public_check(context)) == 1
         }
 
         func publicKeyPEM() throws(SignatureKeyError) -> String {

@@ -34,7 +34,7 @@ final class ChunkReader: @unchecked Sendable {
                 hasEnded = true
                 break
             }
-            waiting = waiting.isEmpty ? piece : waiting + piece
+            if waiting.isEmpty { waiting = piece } else { waiting.append(piece) }
         }
         let chunk = Data(waiting.prefix(size))
         // The indices of a slice grow, but its memory is shared.

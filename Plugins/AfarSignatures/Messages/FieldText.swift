@@ -62,14 +62,18 @@
 
         /// Counts the members of a well-formed dictionary, which are separated by commas outside of strings.
         private static func memberCount(_ bytes: [UInt8]) -> Int {
-            var (count, isInString, isEscaped) = (1, false, false)
+            var (count, isInString, isEscaped, hasEscapes) = (1, false, false, true)
+            var previous: UInt8 = 0
             for byte in bytes {
+                defer { previous = byte }
                 if isEscaped {
                     isEscaped = false
                 } else if byte == UInt8(ascii: "\"") {
                     isInString.toggle()
+                    // A display string begins with a percent sign, and a backslash in it has no meaning.
+                    hasEscapes = previous != UInt8(ascii: "%")
                 } else if isInString {
-                    isEscaped = byte == UInt8(ascii: "\\")
+                    isEscaped = hasEscapes && byte == UInt8(ascii: "\\")
                 } else if byte == UInt8(ascii: ",") {
                     count += 1
                 }

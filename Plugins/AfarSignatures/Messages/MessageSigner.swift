@@ -65,11 +65,11 @@
             _ request: HTTPRequest, at date: Date, nonce: String?
         ) throws(MessageSignatureError) -> HTTPRequest {
             let message = SignedMessage(request: request)
-            let created = Int64(min(max(date.timeIntervalSince1970, 0), 1e11))
+            let created = Int64(date.timeIntervalSince1970.clamped(to: 0...1e11))
             let optional = optionalComponents.filter { (try? message.value(of: $0)) != nil }
             let parameters = SignatureParameters(
                 components: components + optional, created: created,
-                expires: lifetime.map { created + Int64(min(max($0, 1), 1e9).rounded(.up)) }, nonce: nonce,
+                expires: lifetime.map { created + Int64($0.clamped(to: 1...1e9).rounded(.up)) }, nonce: nonce,
                 algorithm: namesAlgorithm ? key.algorithm.rawValue : nil, keyID: keyID, tag: tag)
             let text = try parameters.text()
             let base = try parameters.base(of: message, text: text)
@@ -144,17 +144,7 @@
                     let hash = try await exchange.body.hash(with: signer.digest.function)
                     exchange.request.headerFields.set("Content-Digest", to: signer.digest.text(of: hash))
                 }
-                // Fields that the transport adds take part in the signature, but not in the request.
-                var request = exchange.request
-                request.headerFields = exchange.fields
-                let added: [String: String?] = [
-                    "content-length": exchange.body.isNone ? nil : exchange.body.length.map { String($0) },
-                    "host": exchange.request.authority,
-                ]
-                for (name, value) in added where signer.covers(name) && request.headerFields.value(name) == nil {
-                    request.headerFields.set(name, to: value)
-                }
-                let signed = try signer.signed(request, at: exchange.options.timeSource.now)
+                let signed = try signer.signed(exchange.completeRequest, at: exchange.options.timeSource.now)
                 for name in ["Signature-Input", "Signature"] {
                     exchange.request.headerFields.set(name, to: signed.headerFields.value(name))
                 }
@@ -167,9 +157,16 @@
         }
     }
 
-    extension MessageSigner {
-        fileprivate func covers(_ name: String) -> Bool {
-            components.contains { $0.name == name } || optionalComponents.contains { $0.name == name }
+    extension Exchange {
+        /// The request with all fields that are sent, including those that the transport adds.
+        var completeRequest: HTTPRequest {
+            var request = request
+            request.headerFields = fields
+            if request.headerFields.value("Host") == nil { request.headerFields.set("Host", to: request.authority) }
+            // Only the body determines the length.
+            let length = body.isNone ? nil : body.length.map { String($0) }
+            request.headerFields.set("Content-Length", to: length)
+            return request
         }
     }
 #endif

@@ -51,7 +51,7 @@
             nonces: NonceStore?, keys: @escaping Keys
         ) {
             (self.components, self.algorithms, self.nonces, self.keys) = (components, algorithms, nonces, keys)
-            self.maximumAge = Int64(min(max(maximumAge, 0), 1e10))
+            self.maximumAge = Int64(maximumAge.clamped(to: 0...1e10))
         }
 
         /// A Boolean value that indicates whether a signature must cover the digest of the body.
@@ -143,7 +143,7 @@
             for component in components where !parameters.components.contains(component) {
                 throw MessageSignatureError("the signature doesn't cover \(component)")
             }
-            let now = Int64(min(max(date.timeIntervalSince1970, 0), 1e11))
+            let now = Int64(date.timeIntervalSince1970.clamped(to: 0...1e11))
             let end = try checkTimes(of: parameters, at: now)
             if let tag, parameters.tag != tag {
                 throw MessageSignatureError("the signature doesn't have the required tag")
@@ -177,7 +177,7 @@
         private func checkTimes(of parameters: SignatureParameters, at now: Int64) throws(MessageSignatureError)
             -> Int64
         {
-            let tolerance = Int64(min(max(clockTolerance, 0), 1e10))
+            let tolerance = Int64(clockTolerance.clamped(to: 0...1e10))
             guard let created = parameters.created, created >= 0 else {
                 throw MessageSignatureError("the signature has no valid creation time")
             }

@@ -4,7 +4,7 @@
 
     /// Stores the nonces of accepted signatures, so that a signature can't be used twice.
     ///
-    /// A nonce is stored until its signature can't be accepted any more. If the store is full, further signatures are refused. Share one store
+    /// A nonce is stored until its signature is too old to be accepted. If the store is full, further signatures are refused. Share one store
     /// between the verifiers of a process. It can be used from any thread.
     public final class NonceStore: Sendable {
         private struct State {

@@ -78,24 +78,17 @@
         private let state = Mutex(State())
 
         init(_ exchange: Exchange, _ verifier: MessageVerifier) {
-            (original, self.verifier) = (exchange, verifier)
-            var request = exchange.request
-            if verifier.requiresContentDigest, request.headerFields[.acceptEncoding] == nil {
-                request.headerFields[.acceptEncoding] = "identity"
+            var exchange = exchange
+            if verifier.requiresContentDigest, exchange.request.headerFields[.acceptEncoding] == nil {
+                exchange.request.headerFields[.acceptEncoding] = "identity"
             }
-            var complete = exchange
-            complete.request = request
-            request.headerFields = complete.fields
-            self.request = request
+            (original, self.verifier, request) = (exchange, verifier, exchange.completeRequest)
             if case .file(let descriptor, _) = exchange.delivery { note(descriptor) }
         }
 
         /// The exchange for the base transport.
         var exchange: Exchange {
             var exchange = original
-            if verifier.requiresContentDigest, exchange.request.headerFields[.acceptEncoding] == nil {
-                exchange.request.headerFields[.acceptEncoding] = "identity"
-            }
             exchange.decide = { [self] head in
                 let pending = PendingHeadDecision()
                 Task { [self] in
