@@ -130,7 +130,7 @@ import Testing
     @Test func otherOriginsReceiveNeitherSignatureNorToken() async throws {
         let server = try await SigningPeer.awsServer()
         let other = try await TestServer.start()
-        let received = Guarded<[String]>([])
+        let received = Locked<[String]>([])
         other.route("/target") { request in
             received.withLock { $0 += request.headers.fields.map { "\($0.name): \($0.value)".lowercased() } }
             return ServerResponse(status: 307, headers: ["Location": "http://127.0.0.1:\(server.port)/back"])
@@ -169,7 +169,7 @@ import Testing
 
     /// A server whose `Date` is wrong, but refuses every request.
     @Test func aRefusedCorrectionIsntRepeated() async throws {
-        let count = Guarded(0)
+        let count = Locked(0)
         let transport = MockTransport { _ in
             let number = count.withLock { count in
                 count += 1
@@ -249,18 +249,5 @@ import Testing
         #expect(url.absoluteString.hasPrefix("https://a.example/?a=%7e&X-Amz-Algorithm="))
         #expect(!url.absoluteString.contains("fragment"))
         #expect(url.absoluteString.contains("X-Amz-Security-Token=AQoDYXdz%2F%2FEXAMPLE%3D%3D"))
-    }
-}
-
-/// State that is protected by a lock.
-final class Guarded<State>: @unchecked Sendable {
-    // Sendable because the state is only accessed while the lock is held.
-    private let lock = NSLock()
-    private var state: State
-
-    init(_ state: State) { self.state = state }
-
-    func withLock<Value>(_ body: (inout State) throws -> Value) rethrows -> Value {
-        try lock.withLock { try body(&state) }
     }
 }

@@ -190,6 +190,40 @@ import Testing
         await Self.refuses(repeated, verifier, because: "more than once")
     }
 
+    /// Changed bytes of the fields are never accepted, unless the signature's components stay the same.
+    @Test(.timeLimit(.minutes(5))) func mutatedFields() async throws {
+        let key = try Self.key()
+        let request = try Self.signer(key, [.method, .path, "content-type", .queryParameter("Pet")])
+            .signed(MessageVectorTests.request(), at: Self.now)
+        let verifier = Self.verifier(key)
+        let expected = try await verifier.verify(request, at: Self.now)
+        var generator = SeededGenerator(seed: 7)
+        let tokens = [
+            "\"", "(", ")", ";", "=", ",", ":", "sig1", "\\", "%\"", "@path", ";req", ";tr", "999999999999999", " ",
+            "?1",
+        ]
+        var accepted = 0
+        for index in 0..<3_000 {
+            let name = index % 2 == 0 ? "Signature-Input" : "Signature"
+            var bytes = Array((request.headerFields.value(name) ?? "").utf8)
+            for _ in 0..<Int.random(in: 1...3, using: &generator) {
+                let place = Int.random(in: 0..<max(bytes.count, 1), using: &generator)
+                switch Int.random(in: 0..<4, using: &generator) {
+                case 0: bytes.remove(at: place)
+                case 1: bytes[place] = UInt8.random(in: 0x20...0x7E, using: &generator)
+                case 2: bytes.insert(contentsOf: (tokens.randomElement(using: &generator) ?? "").utf8, at: place)
+                default: bytes += bytes[place...]
+                }
+            }
+            var changed = request
+            changed.headerFields.set(name, to: String(decoding: bytes, as: UTF8.self))
+            guard let parameters = try? await verifier.verify(changed, at: Self.now) else { continue }
+            accepted += 1
+            #expect(parameters == expected, "\(String(decoding: bytes, as: UTF8.self))")
+        }
+        #expect(accepted < 300)
+    }
+
     @Test func labelsAndTags() async throws {
         let key = try Self.key()
         var signer = Self.signer(key)

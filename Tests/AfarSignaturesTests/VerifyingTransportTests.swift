@@ -137,6 +137,50 @@ import Testing
         #expect(failure != nil)
     }
 
+    /// Ending a stream ends the exchange, also while the reader is slow.
+    @Test func streamsCanBeCanceled() async throws {
+        let peer = try await Self.peer()
+        for _ in 0..<3 {
+            let request = peer.session.streamRequest(peer.url("large"))
+            var failure: AFError?
+            for await event in request.streamTask().streamingData(bufferingPolicy: .bufferingNewest(1)) {
+                switch event.event {
+                case .stream: request.cancel()
+                case .complete(let completion): failure = completion.error
+                }
+            }
+            #expect(failure?.isExplicitlyCancelledError == true)
+        }
+        let response = await peer.session.request(peer.url("a")).serializingData().response
+        #expect(response.error == nil)
+    }
+
+    /// A stream isn't read faster than its reader.
+    @Test func streamsHaveBackpressure() async throws {
+        let peer = try await Self.peer()
+        var exchange = Exchange(
+            request: HTTPRequest(
+                method: .get, scheme: "http", authority: "127.0.0.1:\(peer.server.port)", path: "/large"))
+        exchange.delivery = .stream(highWaterMark: 32 * 1024)
+        let key = try SignatureKey(privateKeyPEM: PublishedKeys.ed25519Private, algorithm: .ed25519)
+        var signer = MessageSigner(key: key, keyID: "ed25519", components: [.method, .targetURI, .contentDigest])
+        signer.digest = .sha512
+        exchange.request.headerFields.set("Content-Digest", to: try ContentDigest.sha512.value(for: Data()))
+        exchange.request = try signer.signed(exchange.request)
+        let verifier = MessageVerifier(
+            components: Self.components, algorithms: [.ed25519], maximumAge: 300, nonces: nil
+        ) { _ in try key.publicKey() }
+        let response = try await VerifyingTransport(around: HTTPTransport(), verifier).send(exchange)
+        guard case .stream(let stream) = response.body else { return #expect(Bool(false), "not a stream") }
+        var count = 0
+        for try await chunk in stream {
+            count += chunk.count
+            await Task.yield()
+        }
+        #expect(count == 3_000_000)
+        #expect(await stream.report().transactions.count == 1)
+    }
+
     /// The server refuses requests whose signature or body has been changed.
     @Test func theServerVerifiesRequests() async throws {
         let peer = try await Self.peer()
