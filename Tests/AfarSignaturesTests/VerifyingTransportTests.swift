@@ -16,6 +16,8 @@ import Testing
     struct Peer {
         let server: ServerChild
         let session: Session
+        /// A session that signs requests, but doesn't verify responses.
+        let unverified: Session
 
         func url(_ path: String) -> String { "http://127.0.0.1:\(server.port)/\(path)" }
     }
@@ -35,7 +37,8 @@ import Testing
         signer.lifetime = 60
         let session = Session(
             stages: [MessageSigningStage(signer)], transport: VerifyingTransport(around: HTTPTransport(), verifier))
-        return Peer(server: server, session: session)
+        let unverified = Session(stages: [MessageSigningStage(signer)], transport: HTTPTransport())
+        return Peer(server: server, session: session, unverified: unverified)
     }
 
     static func message(_ error: AFError?) -> String { "\(error?.underlyingError ?? AFError.explicitlyCancelled)" }
@@ -130,6 +133,16 @@ import Testing
             .response
         #expect(download.error != nil)
         #expect(download.resumeData == nil)
+        // A download that began without verification isn't completed with it.
+        let first = await peer.unverified.download(peer.url("cut"), to: destination).serializingDownloadedFileURL()
+            .response
+        let data = try #require(first.resumeData)
+        let resumed = await peer.session.download(resumingWith: data, to: destination).serializingDownloadedFileURL()
+            .response
+        #expect(Self.message(resumed.error).contains("must start again"), "\(Self.message(resumed.error))")
+        let second = await peer.unverified.download(resumingWith: data, to: destination)
+            .serializingDownloadedFileURL().response
+        #expect(try Data(contentsOf: #require(second.value)) == Data("hello, hello, hello".utf8))
         var failure: AFError?
         for await event in peer.session.streamRequest(peer.url("cut")).streamTask().streamingData() {
             if case .complete(let completion) = event.event { failure = completion.error }

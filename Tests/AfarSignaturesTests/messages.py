@@ -123,6 +123,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         defect = self.path.rpartition("/")[2].partition("?")[0]
         if defect == "large":
             text = b"0123456789" * 300_000
+        fields_to_send = [("Content-Type", "text/plain"), ("ETag", '"1"'), ("Accept-Ranges", "bytes")]
+        if defect == "cut" and "Range" in self.headers:
+            start = int(self.headers["Range"].removeprefix("bytes=").partition("-")[0])
+            fields_to_send.append(("Content-Range", f"bytes {start}-{len(text) - 1}/{len(text)}"))
+            status, text, defect = 206, text[start:], ""
         now = int(time.time())
         response = sign_response({
             "headers": fields, "method": self.command, "url": url, "status": status, "algorithm": "ed25519",
@@ -130,7 +135,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             "nonce": "always the same" if defect == "replay" else base64.b64encode(f"{time.time_ns()}".encode()).decode(),
             "created": now - 3600 if defect == "old" else now + 3600 if defect == "future" else now,
             "expires": now - 600 if defect == "expired" else None,
-            "responseHeaders": [("Content-Type", "text/plain")],
+            "responseHeaders": fields_to_send,
             "components": ["@status", "content-type", '"@method";req', '"@target-uri";req']})
         if defect in ("tampered", "large") and (defect == "tampered" or "tampered" in self.path):
             text = b"H" + text[1:]
