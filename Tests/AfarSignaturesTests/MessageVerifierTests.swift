@@ -344,5 +344,17 @@ import Testing
             }
         }
         #expect(throws: MessageSignatureError.self) { try MessageVerifier.verifyContent(body, of: HTTPFields()) }
+        // A digest that the signature doesn't cover proves nothing.
+        let both = fields("\(sha256), md5=:AAAA:")
+        for component in [.contentDigest, SignatureComponent.member("sha-256", of: "Content-Digest")] {
+            let check = try ContentCheck(contentDigestIn: both, coveredBy: ["date", component])
+            check.update(body)
+            try check.finish()
+        }
+        for key in ["md5", "sha-512"] {
+            #expect(throws: MessageSignatureError.self) {
+                try ContentCheck(contentDigestIn: both, coveredBy: [.member(key, of: "Content-Digest")])
+            }
+        }
     }
 }

@@ -150,13 +150,44 @@ import Testing
         #expect(failure != nil)
     }
 
+    /// Stages and monitors don't receive the head of a response that isn't accepted.
+    @Test func cookiesOfOtherResponsesAreIgnored() async throws {
+        let key = try SignatureKey.generate(.hmacSHA256)
+        let verifier = MessageVerifier(
+            components: [.status], algorithms: [.hmacSHA256], maximumAge: 60, nonces: nil
+        ) { _ in key }
+        let input = "(\"@status\");created=\(Int(Date().timeIntervalSince1970))"
+        let signature = try key.signature(for: Data("\"@status\": 200\n\"@signature-params\": \(input)".utf8))
+        let isSigned = Locked(false)
+        let transport = MockTransport { _ in
+            let response = MockResponse.text("text").adding("Set-Cookie", "a=b")
+            guard isSigned.withLock({ $0 }) else { return response }
+            return response.adding("Signature-Input", "a=\(input)")
+                .adding("Signature", "a=:\(signature.base64EncodedString()):")
+        }
+        var configuration = SessionConfiguration.default
+        let store = MemoryCookieStore()
+        configuration.cookieStore = store
+        let session = Session(
+            configuration: configuration, eventMonitors: [ClosureEventMonitor()],
+            transport: VerifyingTransport(around: transport, verifier))
+        let url = try #require(URL(string: "https://example.com/"))
+        let refused = await session.request(url).serializingString().response
+        #expect(Self.message(refused.error).contains("no signature"))
+        #expect(store.cookies(for: url).isEmpty)
+        isSigned.withLock { $0 = true }
+        let accepted = await session.request(url).serializingString().response
+        #expect(accepted.value == "text", "\(Self.message(accepted.error))")
+        #expect(store.cookies(for: url).count == 1)
+    }
+
     /// Ending a stream ends the exchange, also while the reader is slow.
     @Test func streamsCanBeCanceled() async throws {
         let peer = try await Self.peer()
         for _ in 0..<3 {
             let request = peer.session.streamRequest(peer.url("large"))
             var failure: AFError?
-            for await event in request.streamTask().streamingData(bufferingPolicy: .bufferingNewest(1)) {
+            for await event in request.streamTask().streamingData() {
                 switch event.event {
                 case .stream: request.cancel()
                 case .complete(let completion): failure = completion.error

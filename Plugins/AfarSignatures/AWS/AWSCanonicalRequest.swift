@@ -18,7 +18,7 @@ struct AWSCanonicalRequest {
             fields[field.name.canonicalName, default: []].append(
                 field.withUnsafeBytesOfValue { Self.collapsed($0) })
         }
-        if fields["host"] == nil { fields["host"] = [Array(Self.host(of: request).utf8)] }
+        if fields["host"] == nil { fields["host"] = [Array(request.sentAuthority.utf8)] }
         let names = fields.keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         signedFields = names.joined(separator: ";")
         var bytes = Array("\(request.method.rawValue)\n".utf8)
@@ -52,15 +52,6 @@ struct AWSCanonicalRequest {
     private static func collapsed(_ value: UnsafeBufferPointer<UInt8>) -> [UInt8] {
         let isSpace: (UInt8) -> Bool = { $0 == 0x20 || (0x09...0x0D).contains($0) }
         return Array(value.split(whereSeparator: isSpace).joined(separator: [0x20]))
-    }
-
-    /// The value of the `Host` field that is sent. A zone of an IPv6 address isn't sent.
-    private static func host(of request: HTTPRequest) -> String {
-        let authority = request.authority ?? ""
-        guard authority.utf8.first == UInt8(ascii: "["), let zone = authority.firstIndex(of: "%"),
-            let end = authority[zone...].firstIndex(of: "]")
-        else { return authority }
-        return String(authority[..<zone] + authority[end...])
     }
 
     // MARK: Paths and queries

@@ -27,12 +27,15 @@
     final class ContentCheck {
         private let digests: [(expected: Data, digest: Digest)]
 
+        /// - Parameters:
+        ///   - field: The field's value.
+        ///   - covered: The keys that a signature covers; nil if it covers the whole field. Other keys prove nothing.
         /// - Throws: ``MessageSignatureError`` if the field is malformed, or contains neither SHA-256 nor SHA-512.
-        init(_ field: String) throws(MessageSignatureError) {
+        init(_ field: String, covered: Set<String>? = nil) throws(MessageSignatureError) {
             var digests: [(Data, Digest)] = []
             do {
                 for (key, member) in try FieldText.dictionary(field) {
-                    guard let algorithm = ContentDigest(rawValue: key) else { continue }
+                    guard let algorithm = ContentDigest(rawValue: key), covered?.contains(key) ?? true else { continue }
                     guard case .item(let item) = member, case .undecodedByteSequence(let text) = item.rfc9651BareItem,
                         let expected = Data(base64Encoded: text)
                     else { throw FieldText.Malformed(description: "\(key) has no bytes") }
@@ -43,7 +46,7 @@
                 throw MessageSignatureError("the field Content-Digest is malformed: \(error)")
             }
             guard !digests.isEmpty else {
-                throw MessageSignatureError("the field Content-Digest has neither sha-256 nor sha-512")
+                throw MessageSignatureError("neither sha-256 nor sha-512 of the field Content-Digest is covered")
             }
             self.digests = digests
         }

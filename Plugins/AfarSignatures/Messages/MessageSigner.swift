@@ -162,7 +162,9 @@
         var completeRequest: HTTPRequest {
             var request = request
             request.headerFields = fields
-            if request.headerFields.value("Host") == nil { request.headerFields.set("Host", to: request.authority) }
+            if request.headerFields.value("Host") == nil {
+                request.headerFields.set("Host", to: request.sentAuthority)
+            }
             // Only the body determines the length.
             let length = body.isNone ? nil : body.length.map { String($0) }
             request.headerFields.set("Content-Length", to: length)

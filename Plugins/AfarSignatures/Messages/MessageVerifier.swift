@@ -200,12 +200,15 @@
     }
 
     extension ContentCheck {
-        /// Creates a check for the digests in `Content-Digest`.
-        convenience init(contentDigestIn fields: HTTPFields) throws(MessageSignatureError) {
+        /// Creates a check for the digests in `Content-Digest` that a signature covers. By default, all of them.
+        convenience init(
+            contentDigestIn fields: HTTPFields, coveredBy components: [SignatureComponent] = [.contentDigest]
+        ) throws(MessageSignatureError) {
             guard let field = fields.value("Content-Digest") else {
                 throw MessageSignatureError("the message has no Content-Digest")
             }
-            try self.init(field)
+            let keys = components.filter(\.isContentDigest).map(\.dictionaryKey)
+            try self.init(field, covered: keys.contains(nil) ? nil : Set(keys.compactMap { $0 }))
         }
     }
 #endif

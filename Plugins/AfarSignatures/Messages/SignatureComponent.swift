@@ -123,6 +123,12 @@
             return Item(bareItem: .string(name), parameters: map)
         }
 
+        /// The key of the covered member of a dictionary; nil if the component is the whole field.
+        var dictionaryKey: String? {
+            for case .key(let key) in parameters { return key }
+            return nil
+        }
+
         /// Whether the component is the digest of the message's own content.
         var isContentDigest: Bool {
             name == "content-digest" && !parameters.contains(.request) && !parameters.contains(.trailer)

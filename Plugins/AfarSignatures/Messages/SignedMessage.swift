@@ -60,7 +60,7 @@
             let scheme = (request.scheme ?? "").lowercased()
             switch component.name {
             case "@method": return request.method.rawValue
-            case "@target-uri": return "\(scheme)://\(wrapped(authority))\(target == "*" ? "" : target)"
+            case "@target-uri": return "\(scheme)://\(authority)\(target == "*" ? "" : target)"
             case "@authority": return normalizedAuthority(scheme)
             case "@scheme": return scheme
             case "@request-target": return target
@@ -77,19 +77,11 @@
         /// The authority as it is sent. The `Host` field is part of the target URI (RFC 9110, section 7.1).
         private var authority: String {
             let hosts = request.headerFields.filter { $0.name.canonicalName == "host" }.map(\.value)
-            return hosts.first ?? request.authority ?? ""
-        }
-
-        /// Removes the zone of an IPv6 address, which isn't sent.
-        private func wrapped(_ authority: String) -> String {
-            guard authority.utf8.first == UInt8(ascii: "["), let zone = authority.firstIndex(of: "%"),
-                let end = authority[zone...].firstIndex(of: "]")
-            else { return authority }
-            return String(authority[..<zone] + authority[end...])
+            return hosts.first ?? request.sentAuthority
         }
 
         private func normalizedAuthority(_ scheme: String) -> String {
-            let authority = wrapped(authority).lowercased()
+            let authority = authority.lowercased()
             for suffix in [scheme == "https" ? ":443" : ":80", ":"] where authority.hasSuffix(suffix) {
                 return String(authority.dropLast(suffix.count))
             }

@@ -89,11 +89,13 @@
         /// The exchange for the base transport.
         var exchange: Exchange {
             var exchange = original
+            exchange.observer = original.observer.map(HeadlessObserver.init)
             exchange.decide = { [self] head in
                 let pending = PendingHeadDecision()
                 Task { [self] in
                     do throws(MessageSignatureError) {
                         try await verify(head)
+                        original.observer?.exchangeDidReceiveHead(head)
                         pending.fulfill(decide(on: head))
                     } catch {
                         pending.fulfill(.refuse(error))
@@ -120,7 +122,7 @@
         private func checkCoding(of head: ResponseHead, _ parameters: SignatureParameters) throws(MessageSignatureError)
         {
             guard hasContentDigest(parameters), hasContent(head) else { return }
-            _ = try ContentCheck(contentDigestIn: head.fields)
+            _ = try ContentCheck(contentDigestIn: head.fields, coveredBy: parameters.components)
             let codings = head.values(for: .contentEncoding).joined(separator: ",").lowercased()
             guard codings.isEmpty || codings == "identity" else {
                 throw MessageSignatureError(
@@ -168,7 +170,8 @@
             guard case .success(let parameters)? = state.withLock({ $0.result }), hasContentDigest(parameters),
                 hasContent(response.head), !state.withLock({ $0.isDiscarded })
             else { return response }
-            let check = Check(try ContentCheck(contentDigestIn: response.head.fields))
+            let check = Check(
+                try ContentCheck(contentDigestIn: response.head.fields, coveredBy: parameters.components))
             var response = response
             do throws(MessageSignatureError) {
                 switch response.body {
@@ -270,6 +273,24 @@
                 .unknown, phase: .receiving, url: url, message: "the response's signature isn't accepted",
                 underlying: error)
         }
+    }
+
+    /// Forwards all events except the final head, which is reported after its verification.
+    private final class HeadlessObserver: ExchangeObserver {
+        private let observer: any ExchangeObserver
+
+        init(_ observer: any ExchangeObserver) { self.observer = observer }
+
+        func exchangeDidReceiveInformational(_ head: ResponseHead) { observer.exchangeDidReceiveInformational(head) }
+        func exchangeDidSend(bytes: Int64, expected: Int64?) {
+            observer.exchangeDidSend(bytes: bytes, expected: expected)
+        }
+        func exchangeDidReceive(bytes: Int64, expected: Int64?) {
+            observer.exchangeDidReceive(bytes: bytes, expected: expected)
+        }
+        func exchangeWillFollow(_ redirect: Redirect) { observer.exchangeWillFollow(redirect) }
+        func exchangeWillAnswerChallenge(in head: ResponseHead) { observer.exchangeWillAnswerChallenge(in: head) }
+        func exchangeIsWaitingForConnectivity() { observer.exchangeIsWaitingForConnectivity() }
     }
 
     /// A check that moves between the threads of one task.
