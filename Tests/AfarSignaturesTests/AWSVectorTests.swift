@@ -157,6 +157,21 @@ import Testing
         #expect(signed.headerFields.value("X-Amz-Date") == "20150830T123600Z")
     }
 
+    /// The example of the documentation of IAM.
+    @Test func listUsers() throws {
+        let credentials = AWSCredentials(
+            accessKeyID: "AKIDEXAMPLE", secretAccessKey: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY")
+        let request = Self.request(
+            .get, "/?Action=ListUsers&Version=2010-05-08", authority: "iam.amazonaws.com",
+            ["Content-Type": "application/x-www-form-urlencoded; charset=utf-8"])
+        let signed = try AWSSigner(region: "us-east-1", service: "iam").signed(
+            request, with: credentials, at: Date(timeIntervalSince1970: 1_440_938_160))
+        #expect(
+            signed.headerFields[.authorization]
+                == "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/iam/aws4_request, SignedHeaders=content-type;host;x-amz-date, Signature=5d672d79c15b13162d9279b0855cfba6789a8edb4c82c400e06b5924a6f2b5d7"
+        )
+    }
+
     // MARK: S3
 
     static let credentials = AWSCredentials(
