@@ -181,6 +181,33 @@ import Testing
         #expect(store.cookies(for: url).count == 1)
     }
 
+    /// A digest covers the coded body, which the transport has decoded.
+    @Test func codedBodiesAreRefused() async throws {
+        let key = try SignatureKey.generate(.hmacSHA256)
+        let verifier = MessageVerifier(
+            components: [.contentDigest], algorithms: [.hmacSHA256], maximumAge: 60, nonces: nil
+        ) { _ in key }
+        let digest = try ContentDigest.sha256.value(for: Data("text".utf8))
+        let input = "(\"content-digest\");created=\(Int(Date().timeIntervalSince1970))"
+        let base = "\"content-digest\": \(digest)\n\"@signature-params\": \(input)"
+        let signature = try key.signature(for: Data(base.utf8)).base64EncodedString()
+        let transport = MockTransport { request in
+            let response = MockResponse.text("text").adding("Content-Digest", digest)
+                .adding("Signature-Input", "a=\(input)").adding("Signature", "a=:\(signature):")
+            return request.path == "/coded" ? response.adding("Content-Encoding", "gzip") : response
+        }
+        let session = Session(
+            transport: VerifyingTransport(around: transport, verifier) { $0.path != "/unverified" })
+        for (path, method) in [("/", HTTPMethod.get), ("/coded", .head), ("/unverified", .get)] {
+            let response = await session.request("https://example.com\(path)", method: method).serializingData()
+                .response
+            #expect(response.error == nil, "\(path): \(Self.message(response.error))")
+        }
+        let coded = await session.request("https://example.com/coded").serializingData().response
+        #expect(Self.message(coded.error).contains("content coding"))
+        #expect(transport.requests.map { $0.fields[.acceptEncoding] == "identity" } == [true, true, false, true])
+    }
+
     /// Ending a stream ends the exchange, also while the reader is slow.
     @Test func streamsCanBeCanceled() async throws {
         let peer = try await Self.peer()
