@@ -52,7 +52,7 @@ BINARY = $(shell $(SWIFT) build $(OPTIONS) -c release --show-bin-path)/afar
 # The base path of the site that `make docs` builds.
 BASE ?= /
 
-.PHONY: help options run install test check nightly api-breakage fuzz sanitize sanitize-thread sanitize-address bench counts bench-serializers bench-images bench-stores bench-websockets bench-resilience bench-downloads large-downloads autobahn hummingbird newer-libcurl uri-templates resumable-uploads oauth memcheck soak \
+.PHONY: help options run install test check nightly api-breakage fuzz sanitize sanitize-thread sanitize-address bench counts bench-serializers bench-images bench-stores bench-websockets bench-resilience bench-downloads large-downloads autobahn hummingbird newer-libcurl uri-templates resumable-uploads oauth signatures memcheck soak \
 	smoke docs lint format build-packages test-packages bench-packages
 
 help: ## Lists the targets.
@@ -166,6 +166,11 @@ resumable-uploads: test-packages ## Tests uploads with PyPI's resumable-upload, 
 	@SWIFT="$(SWIFT)" OPTIONS="$(OPTIONS)" Tests/AfarResumableUploadsTests/run
 	@Tests/NIOUploadPeer/check
 
+signatures: test-packages ## Compares 10,000 signatures with PyPI's botocore, and 1,000 with http-message-signatures (AFAR_SIGNATURES=1000).
+	$(SWIFT) build $(OPTIONS) --build-tests
+	@AFAR_SIGNATURES=$${AFAR_SIGNATURES:-10000} "$$($(SWIFT) build $(OPTIONS) --show-bin-path)/AfarPackageTests.xctest" \
+	  --testing-library swift-testing --filter 'AfarSignaturesTests.*InteroperabilityTests'
+
 memcheck: test-packages ## Runs tests of HTTP/1.1 under valgrind, which also checks libcurl (takes minutes).
 	$(call install,valgrind gcc libc6-dev binutils)
 	SWIFT="$(SWIFT)" Tests/Memcheck/run
@@ -195,8 +200,15 @@ format: ## Formats all Swift files.
 build-packages:
 	$(call install,$(BUILD_PACKAGES))
 
-test-packages:
+test-packages: .build/signing-peer/complete
 	$(call install,$(TEST_PACKAGES))
+
+# botocore and http-message-signatures, with which the tests of AfarSignatures compare signatures.
+.build/signing-peer/complete: Tests/AfarSignaturesTests/requirements.txt
+	$(call install,python3-venv)
+	@rm -rf .build/signing-peer && mkdir -p .build && python3 -m venv .build/signing-peer
+	@.build/signing-peer/bin/python -m pip install -q --no-deps -r $<
+	@touch $@
 
 bench-packages:
 	$(call install,$(BENCH_PACKAGES))

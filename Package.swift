@@ -12,7 +12,7 @@ let package = Package(
         "AfarImage", "AfarCSV", "AfarProtobuf", "AfarNetworkActivity", "AfarMetrics", "AfarPublishers", "AfarTracing",
         "AfarServiceLifecycle", "AfarConfiguration", "AfarEgress", "AfarAPI", "AfarResilience", "AfarStructuredFields",
         "AfarBodyCodings", "AfarMultipart", "AfarDNSOverHTTPS", "AfarResumableUploads", "AfarParallelDownloads",
-        "AfarOAuth",
+        "AfarOAuth", "AfarSignatures",
     ].map { .library(name: $0, targets: [$0]) } + [.executable(name: "afar", targets: ["AfarCLI"])],
     traits: [
         .trait(
@@ -35,7 +35,9 @@ let package = Package(
             description: "AfarServiceLifecycle: sessions as services (adds swift-service-lifecycle)."),
         .trait(
             name: "StructuredFields",
-            description: "AfarStructuredFields: structured fields, RFC 9651 (adds swift-http-structured-headers)."),
+            description:
+                "AfarStructuredFields, and HTTP message signatures in AfarSignatures (adds swift-http-structured-headers)."
+        ),
         .trait(
             name: "Tool", description: "The command-line tool `afar` (adds ArgumentParser and GRDB).",
             enabledTraits: ["DiskCache"]),
@@ -155,6 +157,9 @@ let plugins: [Target] = [
     .plugin("AfarResilience", ["AfarCore", "AfarTransport", .httpTypes, .metrics("CoreMetrics")]),
     .plugin("AfarResumableUploads", ["AfarCore", "AfarTransport", .httpTypes]),
     .plugin("AfarServiceLifecycle", ["AfarCore", .serviceLifecycle("ServiceLifecycle")]),
+    .plugin(
+        "AfarSignatures",
+        ["AfarCore", "AfarTransport", .onLinux("COpenSSL"), .httpTypes, .rawStructuredFields]),
     .plugin("AfarStructuredFields", ["AfarCore", .structuredFields]),
     .plugin("AfarTracing", ["AfarCore", "AfarTransport", .httpTypes, .tracing("Tracing")]),
     .plugin("AfarYAML", ["AfarCore", "AfarSerializers", .yams]),
@@ -274,6 +279,9 @@ let tests: [Target] = [
     .tests(
         "AfarResumableUploads", ["Afar", "AfarTransport", "TestServers", "UploadProbe"],
         exclude: ["requirements.txt", "run"]),
+    .tests(
+        "AfarSignatures", ["Afar", "AfarTesting", "AfarTestServer", "AfarTransport", "TestServers", .httpTypes],
+        exclude: ["aws.py", "messages.py", "requirements.txt"]),
     .tests("AfarStructuredFields", ["Afar", "AfarTestServer", .structuredFields]),
     .tests(
         "AfarTracing",
@@ -327,7 +335,7 @@ let tests: [Target] = [
             "AfarEgress", "AfarHAR", "AfarMultipart",
             "AfarImage",
             "AfarJSON", "AfarLogging", "AfarMetrics", "AfarNetworkActivity", "AfarOAuth", "AfarPublishers",
-            "AfarResilience", "AfarResumableUploads", "AfarServiceLifecycle", "AfarParallelDownloads",
+            "AfarResilience", "AfarResumableUploads", "AfarServiceLifecycle", "AfarParallelDownloads", "AfarSignatures",
             "AfarStructuredFields", "AfarTesting", "AfarTestServer", "AfarTracing", "AfarXML", "AfarAPI", "AfarCSV",
             "AfarProtobuf", "AfarYAML",
             .configuration, .structuredFields, .swiftProtobuf, .openCombine, .httpTypes,
@@ -400,6 +408,8 @@ extension Target.Dependency {
     static let swiftProtobuf = product(name: "SwiftProtobuf", package: "swift-protobuf", trait: "Protobuf")
     static let structuredFields = product(
         name: "StructuredFieldValues", package: "swift-http-structured-headers", trait: "StructuredFields")
+    static let rawStructuredFields = product(
+        name: "RawStructuredFieldValues", package: "swift-http-structured-headers", trait: "StructuredFields")
     static let yams = product(name: "Yams", package: "Yams", trait: "YAML")
     static let openCombine = product(
         name: "OpenCombine", package: "OpenCombine", condition: .when(platforms: [.linux], traits: ["Publishers"]))

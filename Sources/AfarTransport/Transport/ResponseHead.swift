@@ -111,6 +111,14 @@ public final class ResponseHead: Sendable {
         values(for: .contentLength).first.flatMap { Int64($0) }.flatMap { $0 >= 0 ? $0 : nil }
     }
 
+    /// The time at which the server created the response (`Date`, RFC 9110, section 6.6.1); nil if the field is missing, repeated or
+    /// invalid.
+    public var date: Date? {
+        let values = values(for: .date)
+        guard values.count == 1, let seconds = HTTPDate.parse(values[0]) else { return nil }
+        return Date(timeIntervalSince1970: TimeInterval(seconds))
+    }
+
     /// The head as a Foundation `HTTPURLResponse`; nil if the URL is invalid.
     public var httpURLResponse: HTTPURLResponse? {
         if let response = made.withLock({ $0.httpURLResponse }) { return response }

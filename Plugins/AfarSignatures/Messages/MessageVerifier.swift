@@ -1,0 +1,214 @@
+#if StructuredFields
+    public import AfarTransport
+    public import Foundation
+    public import HTTPTypes
+    import RawStructuredFieldValues
+
+    /// Verifies HTTP Message Signatures (RFC 9421) of responses or requests.
+    ///
+    /// ```swift
+    /// let verifier = MessageVerifier(
+    ///     components: [.status, .contentDigest, .method.ofRequest, .targetURI.ofRequest],
+    ///     algorithms: [.ed25519], maximumAge: 300, nonces: NonceStore()
+    /// ) { parameters in parameters.keyID == "server-1" ? key : nil }
+    /// ```
+    ///
+    /// A message is accepted if one of its signatures meets all requirements. Requirements have no defaults, because a signature that covers
+    /// too little proves nothing. A signature must have `created`. If it has `expires`, that limit applies, too. The verifier can be used from
+    /// any thread.
+    public struct MessageVerifier: Sendable {
+        /// Returns the key for a signature, or nil if the key is unknown. The parameters aren't verified yet.
+        public typealias Keys = @Sendable (SignatureParameters) async throws -> SignatureKey?
+
+        private let components: [SignatureComponent]
+        private let algorithms: Set<SignatureAlgorithm>
+        private let maximumAge: Int64
+        private let nonces: NonceStore?
+        private let keys: Keys
+        /// The label of the signature to verify. The default is nil: any label.
+        public var label: String?
+        /// The tag that a signature must have. The default is nil: any or none.
+        public var tag: String?
+        /// A Boolean value that indicates whether a signature must have `expires`. The default is false.
+        public var requiresExpiration = false
+        /// The permitted difference between the clocks, in seconds. The default is 60.
+        public var clockTolerance: TimeInterval = 60
+
+        /// The maximum number of signatures of a message.
+        private static let mostSignatures = 8
+
+        /// Creates a verifier.
+        ///
+        /// - Parameters:
+        ///   - components: The components that a signature must cover, at least one. A signature can cover more.
+        ///   - algorithms: The permitted algorithms. The algorithm is that of the key. If the signature names one, it must be the same.
+        ///   - maximumAge: The maximum age of a signature in seconds, since its `created`.
+        ///   - nonces: The store of nonces. A signature must have a nonce that isn't in the store. With nil, nonces aren't required, and a
+        ///     message can be repeated until it is too old.
+        ///   - keys: Returns the key for a signature. If it throws an error, the message is refused.
+        public init(
+            components: [SignatureComponent], algorithms: Set<SignatureAlgorithm>, maximumAge: TimeInterval,
+            nonces: NonceStore?, keys: @escaping Keys
+        ) {
+            (self.components, self.algorithms, self.nonces, self.keys) = (components, algorithms, nonces, keys)
+            self.maximumAge = Int64(maximumAge.clamped(to: 0...1e10))
+        }
+
+        /// A Boolean value that indicates whether a signature must cover the digest of the body.
+        var requiresContentDigest: Bool { components.contains { $0.isContentDigest } }
+
+        // MARK: Verifying
+
+        /// Verifies the signature of a response, except its body.
+        ///
+        /// If the signature covers `Content-Digest`, pass the body to ``verifyContent(_:of:)`` before you use it. A
+        /// ``VerifyingTransport`` does both.
+        ///
+        /// - Parameters:
+        ///   - response: The response's head.
+        ///   - request: The request with all fields that were sent.
+        ///   - date: The current time. The default is now.
+        /// - Returns: The parameters of the accepted signature.
+        /// - Throws: ``MessageSignatureError`` if no signature meets the requirements.
+        public func verify(
+            _ response: ResponseHead, to request: HTTPRequest, at date: Date = Date()
+        ) async throws(MessageSignatureError) -> SignatureParameters {
+            let message = SignedMessage(
+                request: request, response: SignedMessage.Response(status: response.status, fields: response.fields))
+            return try await verify(message, fields: response.fields, at: date)
+        }
+
+        /// Verifies the signature of a request, except its body, for a server.
+        ///
+        /// - Parameters:
+        ///   - request: The request with all its fields.
+        ///   - date: The current time. The default is now.
+        /// - Returns: The parameters of the accepted signature.
+        /// - Throws: ``MessageSignatureError`` if no signature meets the requirements.
+        public func verify(
+            _ request: HTTPRequest, at date: Date = Date()
+        ) async throws(MessageSignatureError) -> SignatureParameters {
+            try await verify(SignedMessage(request: request), fields: request.headerFields, at: date)
+        }
+
+        /// Compares content with the digests in `Content-Digest` (RFC 9530). All digests with known algorithms must match.
+        ///
+        /// - Throws: ``MessageSignatureError`` if the field is missing or malformed, or a digest doesn't match.
+        public static func verifyContent(_ content: Data, of fields: HTTPFields) throws(MessageSignatureError) {
+            let check = try ContentCheck(contentDigestIn: fields)
+            check.update(content)
+            try check.finish()
+        }
+
+        private func verify(
+            _ message: SignedMessage, fields: HTTPFields, at date: Date
+        ) async throws(MessageSignatureError) -> SignatureParameters {
+            guard !components.isEmpty, !algorithms.isEmpty else {
+                throw MessageSignatureError("the verifier requires at least one component and one algorithm")
+            }
+            let inputs = try dictionary("Signature-Input", in: fields)
+            let signatures = try dictionary("Signature", in: fields)
+            guard inputs.count <= Self.mostSignatures else {
+                throw MessageSignatureError("the message has more than \(Self.mostSignatures) signatures")
+            }
+            var problem: MessageSignatureError?
+            for (label, member) in inputs where self.label.map({ $0 == label }) ?? true {
+                do throws(MessageSignatureError) {
+                    return try await verify(member, signatures[label], of: message, at: date)
+                } catch {
+                    problem = problem ?? error
+                }
+            }
+            throw problem ?? MessageSignatureError("the message has no signature with the required label")
+        }
+
+        private func dictionary(
+            _ name: String, in fields: HTTPFields
+        ) throws(MessageSignatureError) -> OrderedMap<String, ItemOrInnerList> {
+            guard let value = fields.value(name) else {
+                throw MessageSignatureError("the message has no signature (\(name))")
+            }
+            do { return try FieldText.dictionary(value) } catch {
+                throw MessageSignatureError("the field \(name) is malformed: \(error)")
+            }
+        }
+
+        private func verify(
+            _ input: ItemOrInnerList, _ signature: ItemOrInnerList?, of message: SignedMessage, at date: Date
+        ) async throws(MessageSignatureError) -> SignatureParameters {
+            guard case .item(let item)? = signature, case .undecodedByteSequence(let text) = item.rfc9651BareItem,
+                let signature = Data(base64Encoded: text), !signature.isEmpty
+            else { throw MessageSignatureError("the field Signature has no bytes for a label of Signature-Input") }
+            let (parameters, inputText) = try SignatureParameters.parse(input)
+            for component in components where !parameters.components.contains(component) {
+                throw MessageSignatureError("the signature doesn't cover \(component)")
+            }
+            let now = Int64(date.timeIntervalSince1970.clamped(to: 0...1e11))
+            let end = try checkTimes(of: parameters, at: now)
+            if let tag, parameters.tag != tag {
+                throw MessageSignatureError("the signature doesn't have the required tag")
+            }
+            guard nonces == nil || parameters.nonce.map({ (1...256).contains($0.utf8.count) }) ?? false else {
+                throw MessageSignatureError("the signature has no nonce, or a nonce of more than 256 bytes")
+            }
+            let base = try parameters.base(of: message, text: inputText)
+            let key: SignatureKey?
+            do { key = try await keys(parameters) } catch {
+                throw MessageSignatureError("the key couldn't be found", because: error)
+            }
+            guard let key else { throw MessageSignatureError("the signature's key is unknown") }
+            guard algorithms.contains(key.algorithm) else {
+                throw MessageSignatureError("the algorithm \(key.algorithm.rawValue) isn't permitted")
+            }
+            guard parameters.algorithm.map({ $0 == key.algorithm.rawValue }) ?? true else {
+                throw MessageSignatureError("the signature names a different algorithm than that of its key")
+            }
+            guard key.isValid(signature, for: base) else {
+                throw MessageSignatureError("the signature is invalid")
+            }
+            // Only valid signatures use up a nonce. Otherwise, anyone could fill the store.
+            if let nonces, let nonce = parameters.nonce {
+                try nonces.insert("\(parameters.keyID ?? "")\n\(nonce)", until: end, now: now)
+            }
+            return parameters
+        }
+
+        /// Returns the time after which the signature isn't accepted.
+        private func checkTimes(of parameters: SignatureParameters, at now: Int64) throws(MessageSignatureError)
+            -> Int64
+        {
+            let tolerance = Int64(clockTolerance.clamped(to: 0...1e10))
+            guard let created = parameters.created, created >= 0 else {
+                throw MessageSignatureError("the signature has no valid creation time")
+            }
+            guard created <= now + tolerance else {
+                throw MessageSignatureError("the signature was created in the future")
+            }
+            // A structured integer has at most 15 digits, so the sums can't overflow.
+            var end = created + maximumAge + tolerance
+            guard now <= end else { throw MessageSignatureError("the signature is too old") }
+            if let expires = parameters.expires {
+                guard expires >= created, now <= expires + tolerance else {
+                    throw MessageSignatureError("the signature has expired")
+                }
+                end = min(end, expires + tolerance)
+            } else if requiresExpiration {
+                throw MessageSignatureError("the signature has no expiration time")
+            }
+            return end
+        }
+    }
+
+    extension ContentCheck {
+        /// Creates a check for the digests in `Content-Digest` that a signature covers. By default, all of them.
+        convenience init(
+            contentDigestIn fields: HTTPFields, coveredBy components: [SignatureComponent] = [.contentDigest]
+        ) throws(MessageSignatureError) {
+            guard let field = fields.value("Content-Digest") else {
+                throw MessageSignatureError("the message has no Content-Digest")
+            }
+            let keys = components.filter(\.isContentDigest).map(\.dictionaryKey)
+            try self.init(field, covered: keys.contains(nil) ? nil : Set(keys.compactMap { $0 }))
+        }
+    }
+#endif

@@ -1,0 +1,253 @@
+import Afar
+import AfarTestServer
+import AfarTesting
+import AfarTransport
+import HTTPTypes
+import TestServers
+import Testing
+
+@testable import AfarSignatures
+
+/// Sessions that send signed requests to a server that recomputes the signatures with PyPI's botocore.
+@Suite(.enabled(if: SigningPeer.isInstalled), .timeLimit(.minutes(5))) struct AWSSessionTests {
+    static let credentials = AWSCredentials(
+        accessKeyID: "AKIDEXAMPLE", secretAccessKey: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY",
+        sessionToken: "AQoDYXdz//EXAMPLE==")
+
+    struct Answer: Decodable {
+        let path: String
+        let body: Data
+        let fields: [[String]]
+
+        func field(_ name: String) -> String? { fields.first { $0[0].lowercased() == name }?[1] }
+    }
+
+    static func session(
+        service: String = "s3", body: AWSSigningStage.Body = .automatic, time: TimeSource = .system,
+        retrying: Bool = false
+    ) -> Session {
+        var configuration = SessionConfiguration.default
+        configuration.timeSource = time
+        let signer = AWSSigner(region: "us-east-1", service: service)
+        return Session(
+            configuration: configuration,
+            interceptor: retrying ? Interceptor(retriers: [RetryPolicy(exponentialBackoffScale: 0)]) : nil,
+            stages: [AWSSigningStage(signer, credentials: credentials, body: body)])
+    }
+
+    static func send(_ request: DataRequest) async throws -> Answer {
+        let response = await request.serializingData().response
+        let text = String(decoding: response.data ?? Data(), as: UTF8.self)
+        #expect(response.response?.statusCode == 200, "\(response.response?.statusCode ?? 0) \(text)")
+        return try JSONDecoder().decode(Answer.self, from: try response.result.get())
+    }
+
+    /// Chunks of 1,000 bytes that can be read once.
+    static func chunks(of data: Data) -> AsyncStream<Data> {
+        AsyncStream { continuation in
+            for start in stride(from: 0, to: data.count, by: 1_000) {
+                continuation.yield(data[start..<min(start + 1_000, data.count)])
+            }
+            continuation.finish()
+        }
+    }
+
+    @Test(arguments: ["s3", "execute-api"])
+    func requestsAreAccepted(service: String) async throws {
+        let server = try await SigningPeer.awsServer()
+        let session = Self.session(service: service)
+        let root = "http://127.0.0.1:\(server.port)"
+        for path in ["/", "/a/b.txt?versionId=1&a=x%20y&a=", "/a%20b/%C3%A4%2B(1)?q=%F0%9F%98%80&empty"] {
+            let answer = try await Self.send(session.request(root + path))
+            #expect(answer.field("user-agent") != nil)
+            #expect(answer.field("x-amz-security-token") == "AQoDYXdz//EXAMPLE==")
+            #expect((answer.field("x-amz-content-sha256") != nil) == (service == "s3"))
+        }
+        let parameters = ["text": "a b+c/ä&=", "list": "1"]
+        _ = try await Self.send(session.request(root + "/query", parameters: parameters))
+        let form = try await Self.send(session.request(root + "/form", method: .post, parameters: parameters))
+        #expect(String(decoding: form.body, as: UTF8.self).contains("list=1"))
+        let file = FileManager.default.temporaryDirectory.appending(path: "afar-\(UUID().uuidString)")
+        try Data("contents".utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let upload = try await Self.send(session.upload(file, to: root + "/file", method: .put))
+        #expect(upload.body == Data("contents".utf8))
+    }
+
+    @Test(arguments: [
+        AWSSigningStage.Body.automatic, .unsigned, .signedChunks(), .signedChunks(checksum: .crc32),
+        .signedChunks(checksum: .crc32c), .signedChunks(checksum: .sha256), .unsignedChunks(checksum: .crc32),
+        .unsignedChunks(checksum: .sha256),
+    ])
+    func bodiesAreAccepted(body: AWSSigningStage.Body) async throws {
+        let server = try await SigningPeer.awsServer()
+        let session = Self.session(body: body)
+        let url = "http://127.0.0.1:\(server.port)/object"
+        for size in [0, 1, 65_536, 200_001] {
+            let data = Data((0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+            let answer = try await Self.send(session.upload(data, to: url, method: .put))
+            #expect(answer.body == data)
+            #expect(answer.field("transfer-encoding") == nil)
+            if case .signedChunks = body { #expect(answer.field("content-encoding") == "aws-chunked") }
+            let file = FileManager.default.temporaryDirectory.appending(path: "afar-\(UUID().uuidString)")
+            try data.write(to: file)
+            defer { try? FileManager.default.removeItem(at: file) }
+            #expect(try await Self.send(session.upload(file, to: url, method: .put)).body == data)
+            let upload = session.upload(Self.chunks(of: data), length: Int64(size), to: url, method: .put)
+            #expect(try await Self.send(upload).body == data)
+        }
+    }
+
+    @Test func streamsThatCantBeSignedFail() async throws {
+        let server = try await SigningPeer.awsServer()
+        let url = "http://127.0.0.1:\(server.port)/object"
+        for (session, length) in [(Self.session(service: "sts"), Int64?(3)), (Self.session(), nil)] {
+            let response = await session.upload(
+                Self.chunks(of: Data([1, 2, 3])), length: length, to: url, method: .put
+            ).serializingData().response
+            #expect("\(try #require(response.error))".contains("can't be signed for AWS"))
+        }
+    }
+
+    /// Each attempt has its own signature.
+    @Test func retriesAreSignedAgain() async throws {
+        let server = try await SigningPeer.awsServer()
+        let session = Self.session(retrying: true)
+        let request = session.request("http://127.0.0.1:\(server.port)/flaky", method: .put).validate()
+        let answer = try await Self.send(request)
+        #expect(answer.path == "/flaky")
+        #expect(request.retryCount == 1)
+    }
+
+    @Test func redirectsWithinTheOriginAreSigned() async throws {
+        let server = try await SigningPeer.awsServer()
+        let session = Self.session()
+        let answer = try await Self.send(
+            session.request("http://127.0.0.1:\(server.port)/redirect?to=%2Fother%3Fa%3D1", method: .put))
+        #expect(answer.path == "/other?a=1")
+    }
+
+    @Test func otherOriginsReceiveNeitherSignatureNorToken() async throws {
+        let server = try await SigningPeer.awsServer()
+        let other = try await TestServer.start()
+        let received = Locked<[String]>([])
+        other.route("/target") { request in
+            received.withLock { $0 += request.headers.fields.map { "\($0.name): \($0.value)".lowercased() } }
+            return ServerResponse(status: 307, headers: ["Location": "http://127.0.0.1:\(server.port)/back"])
+        }
+        let target = other.url("/target").absoluteString
+        let to = try #require(target.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
+        let session = Self.session()
+        let response = await session.request("http://127.0.0.1:\(server.port)/redirect?to=\(to)")
+            .serializingData().response
+        // After the redirect back to the first origin, the request isn't signed either.
+        #expect(response.response?.statusCode == 403, "\(String(describing: response.error))")
+        #expect(String(decoding: response.data ?? Data(), as: UTF8.self) == "the request isn't signed")
+        let lines = received.withLock { $0 }
+        #expect(!lines.isEmpty)
+        #expect(!lines.contains { $0.hasPrefix("x-amz-") || $0.hasPrefix("authorization") })
+        await other.stop()
+    }
+
+    // MARK: Clocks
+
+    @Test(arguments: [3_600, -3_600])
+    func theClockIsCorrectedOnce(skew: Int) async throws {
+        let server = try await SigningPeer.awsServer()
+        let session = Self.session()
+        let url = "http://127.0.0.1:\(server.port)/skew/\(skew)/a"
+        let request = session.upload(Data("body".utf8), to: url, method: .put)
+        #expect(try await Self.send(request).body == Data("body".utf8))
+        let metrics = await request.serializingData().response
+        #expect(metrics.response?.statusCode == 200)
+        // The correction also applies to later requests, of which a stream is sent only once.
+        let once = session.upload(Self.chunks(of: Data("once".utf8)), length: 4, to: url, method: .put)
+        #expect(try await Self.send(once).body == Data("once".utf8))
+        // When the server's clock is right again, another correction follows.
+        #expect(try await Self.send(session.request("http://127.0.0.1:\(server.port)/b")).path == "/b")
+    }
+
+    /// A server whose `Date` is wrong, but refuses every request.
+    @Test func aRefusedCorrectionIsntRepeated() async throws {
+        let count = Locked(0)
+        let transport = MockTransport { _ in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            let day = number % 2 == 0 ? "Mon, 01 Jan 2024" : "Tue, 01 Jan 2030"
+            return .status(403).adding("Date", "\(day) 00:00:00 GMT")
+        }
+        let signer = AWSSigner(region: "us-east-1", service: "s3")
+        let session = Session(
+            stages: [AWSSigningStage(signer, credentials: Self.credentials)], transport: transport)
+        let response = await session.request("https://example.com/").serializingData().response
+        #expect(response.response?.statusCode == 403)
+        #expect(count.withLock { $0 } == 2)
+        #expect(transport.requests.allSatisfy { $0.fields[.authorization] != nil })
+    }
+
+    // MARK: Requests that aren't signed
+
+    @Test func otherRequestsAreLeftAlone() async throws {
+        let transport = MockTransport { _ in .status(200) }
+        let signer = AWSSigner(region: "us-east-1", service: "s3")
+        let stage = AWSSigningStage(signer, credentials: Self.credentials) { $0.authority != "example.org" }
+        let session = Session(stages: [stage], transport: transport)
+        let presigned = try signer.presignedURL(
+            for: #require(URL(string: "https://example.com/a")), expiresIn: 60, with: Self.credentials)
+        _ = await session.request(presigned).serializingData().response
+        _ = await session.request("https://example.com/", headers: [.authorization(bearerToken: "x")])
+            .serializingData().response
+        _ = await session.request("https://example.org/").serializingData().response
+        #expect(transport.requests.count == 3)
+        for request in transport.requests {
+            #expect(request.fields.value("X-Amz-Date") == nil)
+            #expect(request.fields.value("X-Amz-Security-Token") == nil)
+        }
+    }
+
+    @Test func expiredAndInvalidCredentialsFail() async throws {
+        let transport = MockTransport { _ in .status(200) }
+        let signer = AWSSigner(region: "us-east-1", service: "s3")
+        struct Unavailable: Error {}
+        let stages = [
+            AWSSigningStage(
+                signer,
+                credentials: AWSCredentials(
+                    accessKeyID: "A", secretAccessKey: "SECRETSECRET", expiration: .distantPast)),
+            AWSSigningStage(
+                signer,
+                credentials: AWSCredentials(
+                    accessKeyID: "A", secretAccessKey: "SECRETSECRET", sessionToken: "a\r\nb: c")),
+            AWSSigningStage(AWSSigner(region: "", service: "s3"), credentials: Self.credentials),
+            AWSSigningStage(signer) { throw Unavailable() },
+        ]
+        for stage in stages {
+            let session = Session(stages: [stage], transport: transport)
+            let error = try #require(await session.request("https://example.com/").serializingData().response.error)
+            #expect("\(error)".contains("can't be signed for AWS"))
+            #expect(!"\(error)\(error.localizedDescription)".contains("SECRET"))
+        }
+        #expect(transport.requests.isEmpty)
+    }
+
+    @Test func presignedURLsHaveLimits() throws {
+        let signer = AWSSigner(region: "us-east-1", service: "s3")
+        for (text, seconds) in [
+            ("https://a.example/", 0), ("https://a.example/", 604_801), ("https://user:p@a.example/", 1),
+            ("ftp://a.example/", 1), ("https://a.example/?X-Amz-Signature=1", 1), ("/a", 1),
+        ] {
+            #expect(throws: AWSSigningError.self) {
+                try signer.presignedURL(
+                    for: #require(URL(string: text)), expiresIn: seconds, with: Self.credentials)
+            }
+        }
+        let url = try signer.presignedURL(
+            for: #require(URL(string: "HTTPS://A.example:443?a=%7e#fragment")), expiresIn: 604_800,
+            with: Self.credentials)
+        #expect(url.absoluteString.hasPrefix("https://a.example/?a=%7e&X-Amz-Algorithm="))
+        #expect(!url.absoluteString.contains("fragment"))
+        #expect(url.absoluteString.contains("X-Amz-Security-Token=AQoDYXdz%2F%2FEXAMPLE%3D%3D"))
+    }
+}
