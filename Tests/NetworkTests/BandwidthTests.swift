@@ -122,6 +122,28 @@ import Testing
         await server.stop()
     }
 
+    /// A request can be resumed while its exchange starts.
+    @Test func suspensionsDuringTheStartAreNotLost() async throws {
+        let server = try await server()
+        let session = session(BandwidthLimiter(download: 1 << 40))
+        let bodies = await withTaskGroup(of: String?.self) { group in
+            for _ in 0..<500 {
+                group.addTask {
+                    let request = session.request(server.url("/get"))
+                    async let response = request.serializingString().response
+                    for _ in 0..<20 {
+                        request.suspend()
+                        request.resume()
+                    }
+                    return await response.value
+                }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(bodies.count == 500 && bodies.allSatisfy { $0 != nil })
+        await server.stop()
+    }
+
     @Test func aCanceledRequestEndsDuringAPause() async throws {
         let server = try await server()
         let session = session(BandwidthLimiter(download: 1))
