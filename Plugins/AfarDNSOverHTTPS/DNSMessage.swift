@@ -46,7 +46,7 @@ public struct DNSAnswer: Sendable, Hashable {
     /// How long the answer can be cached: the shortest time to live of all records on the way to the addresses.
     ///
     /// Without addresses, it is the time in the zone's SOA record (RFC 2308, section 5), or nil if the message has no such record. Such an
-    /// answer must not be cached.
+    /// answer can't be cached.
     public let timeToLive: Duration?
 
     private static let responseLimit = 65_535

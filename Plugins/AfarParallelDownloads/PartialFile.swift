@@ -34,7 +34,7 @@ final class PartialFile: Sendable {
         permissions = mode_t(truncatingIfNeeded: earlier.permissions & 0o666)
         try Self.prepare(destination, for: url)
         descriptor = open(url.path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-        // Another file at this path must not be removed.
+        // Don't remove another file at this path.
         state.withLock { $0.isKept = true }
         guard descriptor >= 0 else { throw ParallelDownloadError.cannotWrite(path: url.path, code: errno) }
         var (status, folder) = (stat(), stat())

@@ -93,7 +93,7 @@ extension CircuitBreaker {
 struct Circuit: Sendable {
     enum Admission: Equatable {
         case admitted(Ticket)
-        /// The request must not be sent. The value is the time until the next probe, if it is known.
+        /// The request is refused. The value is the time until the next probe, if it is known.
         case rejected(retryAfter: Duration?)
     }
 

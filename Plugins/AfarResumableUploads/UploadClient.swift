@@ -80,7 +80,7 @@ struct UploadClient: Sendable {
         let response = await response(to: request, keepsCreation: message.createsUpload)
         await monitor?.finish()
         if let error = failure.withLock({ $0 }) { throw error }
-        // The response can arrive just before a cancellation. It contains the URL of an upload that might have to be deleted.
+        // The response can arrive just before a cancellation. It contains the URL of the upload, which is deleted if requested.
         switch response.result {
         case .success(let data):
             guard let head = request.responseHead, let response = response.response else {

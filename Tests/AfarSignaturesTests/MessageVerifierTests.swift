@@ -5,7 +5,7 @@ import Testing
 
 @testable import AfarSignatures
 
-/// Signatures that must not be accepted.
+/// Signatures that are refused.
 @Suite struct MessageVerifierTests {
     private static let now = Date(timeIntervalSince1970: 1_800_000_000)
 

@@ -185,7 +185,7 @@ struct NetrcFile {
 
     private static let members: Set = ["login", "user", "password", "passwd", "account", "port", "protocol"]
 
-    /// Returns the first entry for a target, or nil if there is none.
+    /// Returns the first entry for a target, or nil if no entry matches.
     func entry(for target: RequestTarget) -> Entry? {
         let host = HostName(ofAuthority: target.authority).text
         // Without an entry for the user, the default for all hosts doesn't apply either.

@@ -191,7 +191,7 @@ open class Transfer<Success: Sendable>: @unchecked Sendable {
         _ = state.withLock { $0.requests.remove(request) }
     }
 
-    /// Runs work that must not be canceled together with the transfer, such as a request that removes an incomplete upload.
+    /// Runs work that continues after the transfer is canceled, such as a request that removes an incomplete upload.
     public final func withoutCancellation<Value: Sendable>(
         _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {

@@ -67,7 +67,7 @@ extension Exchange {
 
 /// The pause of an exchange. Its timer can fire while a longer pause replaces it, so each pause has a number.
 struct TransferPause {
-    /// The number of the current pause; nil if there is none.
+    /// The number of the current pause; nil between pauses.
     private var current: Int?
     private var count = 0
     /// The uptime at which the current or last pause ends.
