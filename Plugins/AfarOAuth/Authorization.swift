@@ -188,6 +188,9 @@ extension OAuthClient {
 
     /// Sends an authorization request to the server and returns its URI (RFC 9126, section 2).
     private func push(_ form: [Parameter]) async throws(OAuthError) -> String {
+        var form = form
+        // Required even if the client authenticates in another way (RFC 9126, section 2.1).
+        if case .basic = authentication.method { form.append(Parameter("client_id", id)) }
         let reply = try await post(
             form, to: "pushed_authorization_request_endpoint", server.pushedAuthorizationRequestEndpoint)
         guard reply.status == 201 || reply.status == 200 else { throw refusal(reply, of: form) }

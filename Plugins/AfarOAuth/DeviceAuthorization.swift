@@ -37,7 +37,7 @@ public struct OAuthDeviceAuthorization: Sendable {
         self.client = client
         self.deviceCode = deviceCode
         self.userCode = String(
-            userCode.unicodeScalars.prefix(100).filter { $0.value > 0x1F && $0.value != 0x7F }.map(Character.init))
+            userCode.unicodeScalars.prefix(100).filter { !$0.properties.isControl }.map(Character.init))
         self.verificationURI = verificationURI
         verificationURIComplete = object.string("verification_uri_complete").flatMap(Self.page)
         expirationDate = client.now.addingTimeInterval(min(seconds, 86_400))
@@ -80,7 +80,9 @@ public struct OAuthDeviceAuthorization: Sendable {
                 case .authorizationPending: break
                 case .slowDown: interval += .seconds(5)
                 case .expiredToken: throw .deviceCodeExpired
-                default: throw .refused(response)
+                default:
+                    guard let status = response.status, status == 429 || status >= 500 else { throw .refused(response) }
+                    interval = min(interval * 2, .seconds(300))
                 }
             }
         }
@@ -115,7 +117,9 @@ extension OAuthClient {
         if case .basic = authentication.method { form.append(Parameter("client_id", id)) }
         form = try Self.adding(parameters, to: form)
         let reply = try await post(form, to: "device_authorization_endpoint", server.deviceAuthorizationEndpoint)
-        guard reply.status == 200 else { throw refusal(reply, of: form) }
+        guard reply.status == 200, (try? reply.object())?.string("error") == nil else {
+            throw refusal(reply, of: form)
+        }
         return try OAuthDeviceAuthorization(reply.object(), client: self)
     }
 }

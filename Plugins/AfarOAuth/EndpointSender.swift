@@ -99,8 +99,8 @@ struct EndpointSender: Sendable {
         guard let data = received.data else {
             throw .invalidResponse("It has more than \(Self.largestResponse) bytes.")
         }
-        if Task.isCancelled { throw .cancelled }
-        if let error = response.error { throw .requestFailed(error) }
+        // A complete response is returned even after a cancellation, because it can contain a new refresh token.
+        if let error = response.error { throw Task.isCancelled ? .cancelled : .requestFailed(error) }
         guard let head = response.response else {
             throw .requestFailed(.sessionTaskFailed(error: URLError(.badServerResponse)))
         }
@@ -128,11 +128,11 @@ private final class ReceivedBody: Sendable {
     /// Returns false if the body exceeds the limit.
     func append(_ data: Data) -> Bool {
         state.withLock { state in
-            guard let last = state, last.count + data.count <= EndpointSender.largestResponse else {
+            guard let count = state?.count, count + data.count <= EndpointSender.largestResponse else {
                 state = nil
                 return false
             }
-            state = last + data
+            state?.append(data)
             return true
         }
     }

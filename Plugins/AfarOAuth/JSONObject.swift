@@ -6,12 +6,15 @@ struct JSONObject: Sendable, Decodable {
         case string(String)
         case number(Double)
         case bool(Bool)
+        case null
         case object(JSONObject)
         case other
 
         init(from decoder: any Decoder) throws {
             let container = try decoder.singleValueContainer()
-            if let text = try? container.decode(String.self) {
+            if container.decodeNil() {
+                self = .null
+            } else if let text = try? container.decode(String.self) {
                 self = .string(text)
             } else if let value = try? container.decode(Bool.self) {
                 self = .bool(value)
@@ -47,6 +50,9 @@ struct JSONObject: Sendable, Decodable {
         if case .string(let text) = members[name] { text } else { nil }
     }
 
+    /// Returns a string, or nil if it is empty. Some servers send empty members instead of none.
+    func nonemptyString(_ name: String) -> String? { string(name).flatMap { $0.isEmpty ? nil : $0 } }
+
     func bool(_ name: String) -> Bool? {
         if case .bool(let value) = members[name] { value } else { nil }
     }
@@ -55,7 +61,13 @@ struct JSONObject: Sendable, Decodable {
         if case .object(let object) = members[name] { object } else { nil }
     }
 
-    func contains(_ name: String) -> Bool { members[name] != nil }
+    /// Whether the object has a member that isn't null.
+    func contains(_ name: String) -> Bool {
+        switch members[name] {
+        case nil, .null: false
+        default: true
+        }
+    }
 
     /// Returns a number of seconds. Some servers send it as a string.
     func seconds(_ name: String) -> TimeInterval? {
@@ -74,7 +86,7 @@ struct JSONObject: Sendable, Decodable {
             case .string(let text): texts[name] = text
             case .bool(let value): texts[name] = String(value)
             case .number(let number): texts[name] = Int64(exactly: number).map { String($0) } ?? String(number)
-            case .object, .other: break
+            case .null, .object, .other: break
             }
         }
         return texts

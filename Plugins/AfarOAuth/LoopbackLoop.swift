@@ -38,7 +38,7 @@ struct LoopbackLoop: Sendable {
         defer {
             for connection in connections { close(connection.descriptor) }
             // Browsers that connect later are refused, instead of waiting for the end of the process.
-            shutdown(socket.descriptor, Int32(SHUT_RDWR))
+            socket.stopListening()
         }
         while true {
             let now = ContinuousClock.now
@@ -149,7 +149,8 @@ struct LoopbackLoop: Sendable {
             guard parts.count == 2, parts[0].lowercased() == "host" else { return nil }
             return parts[1].trimmingCharacters(in: .whitespaces).lowercased()
         }
-        guard hosts == [authority] else {
+        // Browsers omit the default port.
+        guard hosts == [authority] || hosts.map({ $0 + ":80" }) == [authority] else {
             return (Self.response("400 Bad Request", "The request is for another host."), nil)
         }
         guard words[1].prefix(while: { $0 != "?" }) == path else {

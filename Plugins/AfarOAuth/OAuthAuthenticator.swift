@@ -59,6 +59,7 @@ final class OAuthAuthenticator: Authenticator {
 
     /// Replaces the stored token, and forgets one that couldn't be saved.
     func replace(with token: OAuthToken?) async throws(OAuthError) {
+        limit.reset()
         do {
             try await store.update { _ in token }
         } catch {
@@ -119,16 +120,15 @@ final class OAuthAuthenticator: Authenticator {
                     return current
                 }
                 do throws(OAuthError) {
-                    guard self.limit.permits(at: self.client.session.configuration.timeSource.uptime) else {
-                        throw .renewedTooOften
-                    }
+                    let timeSource = self.client.session.configuration.timeSource
+                    guard self.limit.permits(at: timeSource.uptime) else { throw .renewedTooOften }
                     let new = try await self.renewal.renew(self.client, current)
+                    self.limit.count(at: timeSource.uptime)
                     self.unsaved.withLock { $0 = Unsaved(accessToken: stored?.accessToken, new: new) }
                     outcome.withLock { $0 = .success(new) }
                     return new
                 } catch {
                     outcome.withLock { $0 = .failure(error) }
-                    if case .signInRequired = error { self.limit.revert() }
                     // The refresh token is invalid, so the user must sign in again.
                     if error.code == .invalidGrant { return nil }
                     throw error
@@ -166,26 +166,27 @@ final class OAuthAuthenticator: Authenticator {
     }
 }
 
-/// Limits renewals, because a service can refuse every new token. Unlike the limit of an `AuthenticationInterceptor`, it doesn't count loading the
-/// stored token, and failures without a request.
+/// Limits renewals, because a service can refuse every new token. Unlike the limit of an `AuthenticationInterceptor`, it counts only new tokens, not
+/// loading the stored token or failures.
 private final class RenewalLimit: Sendable {
     private static let maximumCount = 5
     private static let interval = Duration.seconds(30)
 
     private let times = Mutex<[Duration]>([])
 
-    /// Returns whether the token can be renewed, and counts it.
+    /// Returns whether the token can be renewed.
     func permits(at uptime: Duration) -> Bool {
         times.withLock { times in
             times.removeAll { $0 <= uptime - Self.interval }
-            guard times.count < Self.maximumCount else { return false }
-            times.append(uptime)
-            return true
+            return times.count < Self.maximumCount
         }
     }
 
-    /// Doesn't count the last renewal.
-    func revert() { times.withLock { _ = $0.popLast() } }
+    /// Counts a new token.
+    func count(at uptime: Duration) { times.withLock { $0.append(uptime) } }
+
+    /// Forgets all tokens, because the user has signed in or out.
+    func reset() { times.withLock { $0 = [] } }
 }
 
 extension HTTPURLResponse {

@@ -140,7 +140,10 @@ public struct OAuthClient: Sendable {
     ) async throws(OAuthError) -> OAuthToken {
         let form = try Self.adding(others, to: [Parameter("grant_type", grantType)] + form)
         let reply = try await post(form, to: "token_endpoint", server.tokenEndpoint)
-        guard reply.status == 200 else { throw refusal(reply, of: form) }
+        // Some servers report errors with the status 200.
+        guard reply.status == 200, (try? reply.object())?.string("error") == nil else {
+            throw refusal(reply, of: form)
+        }
         return try OAuthToken(reply.object(), date: now, isExchange: grantType.hasSuffix("token-exchange"), dpop: dpop)
     }
 
@@ -262,12 +265,13 @@ extension OAuthToken {
             guard let seconds = object.seconds("expires_in"), seconds >= 0 else {
                 throw .invalidResponse("Its expires_in isn't a number of seconds.")
             }
-            expirationDate = date.addingTimeInterval(min(seconds, Self.longestLifetime))
+            // Some servers send 0 for a lifetime that they don't determine.
+            if seconds > 0 { expirationDate = date.addingTimeInterval(min(seconds, Self.longestLifetime)) }
         }
         self.init(
             accessToken: accessToken, type: type, expirationDate: expirationDate,
-            refreshToken: object.string("refresh_token"), scope: object.string("scope"),
-            idToken: object.string("id_token"), issuedTokenType: object.string("issued_token_type"),
+            refreshToken: object.nonemptyString("refresh_token"), scope: object.nonemptyString("scope"),
+            idToken: object.nonemptyString("id_token"), issuedTokenType: object.nonemptyString("issued_token_type"),
             otherMembers: object.texts(except: Self.names))
     }
 

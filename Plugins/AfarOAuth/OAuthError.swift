@@ -121,7 +121,7 @@ public struct OAuthErrorResponse: Sendable, Hashable {
 
 extension Unicode.Scalar.Properties {
     /// Whether a terminal can interpret the character, or it changes the order of text.
-    fileprivate var isControl: Bool {
+    var isControl: Bool {
         switch generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: true
         default: false

@@ -77,10 +77,11 @@ public final class OAuthInterceptor: RequestInterceptor {
         interceptor.credential = authenticator.credential(token)
     }
 
-    /// Removes the token from the store. The token isn't revoked: see ``OAuthClient/revoke(_:)``.
+    /// Removes the token from the interceptor and the store. The token isn't revoked: see ``OAuthClient/revoke(_:)``.
     ///
-    /// - Throws: ``OAuthError/tokenStoreFailed(_:)``.
+    /// - Throws: ``OAuthError/tokenStoreFailed(_:)``. The next request then loads the token that is still in the store.
     public func signOut() async throws(OAuthError) {
+        interceptor.credential = authenticator.credential(nil)
         try await authenticator.replace(with: nil)
         interceptor.credential = authenticator.credential(nil)
     }

@@ -49,7 +49,10 @@ public final class OAuthLoopbackListener: Sendable {
     }
 
     /// Stops listening. A call that waits for a redirect fails.
-    public func close() { socket.wake() }
+    public func close() {
+        socket.wake()
+        socket.stopListening()
+    }
 
     /// Waits for a redirect.
     ///
@@ -139,6 +142,9 @@ final class LoopbackSocket: Sendable {
 
     /// Returns true once.
     func take() -> Bool { !isTaken.exchange(true, ordering: .relaxed) }
+
+    /// Refuses new connections.
+    func stopListening() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
     /// Ends the wait, or the next one. Never blocks, because a full pipe has the same effect.
     func wake() {

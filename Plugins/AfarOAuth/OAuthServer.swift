@@ -84,12 +84,16 @@ public struct OAuthServer: Sendable, Hashable {
         guard let found = metadata.string("issuer"), found == issuer else {
             throw .invalidMetadata("Its issuer isn't the requested one. Compare both, including a slash at the end.")
         }
+        let isLoopback = URL(string: issuer).flatMap { Origin($0) }?.isLoopback ?? false
         func endpoint(_ name: String, in object: JSONObject) throws(OAuthError) -> URL? {
             guard let text = object.string(name) else { return nil }
             guard let url = URL(string: text), let origin = Origin(url), url.fragment == nil, url.user == nil else {
                 throw .invalidMetadata("The \(name) isn't a URL.")
             }
-            guard origin.isSecure else { throw .insecureURL(host: origin.host) }
+            // Another machine's metadata can't make the client send requests to this machine without TLS.
+            guard origin.scheme == "https" || origin.isSecure && isLoopback else {
+                throw .insecureURL(host: origin.host)
+            }
             return url
         }
         self.issuer = issuer

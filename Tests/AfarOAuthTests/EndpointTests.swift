@@ -61,6 +61,72 @@ struct EndpointTests {
         await server.stop()
     }
 
+    @Test func errorsWithTheStatus200AreErrors() async throws {
+        let server = try await TestServer.start()
+        for path in ["/token", "/device"] { server.route(path) { _ in Self.answer(#"{"error":"invalid_client"}"#) } }
+        let client = Self.client(server)
+        let tokenError = await #expect(throws: OAuthError.self) { _ = try await client.clientCredentials() }
+        let deviceError = await #expect(throws: OAuthError.self) { _ = try await client.deviceAuthorization() }
+        #expect(tokenError?.code == .invalidClient && deviceError?.code == .invalidClient)
+        await server.stop()
+    }
+
+    @Test func emptyMembersAreAbsent() async throws {
+        let server = try await TestServer.start()
+        for lifetime in ["null", "0"] {
+            server.route("/token") { _ in
+                Self.answer(
+                    #"{"access_token":"a","token_type":"Bearer","refresh_token":"","scope":"","expires_in":"# + lifetime
+                        + "}")
+            }
+            let token = try await Self.client(server).refresh(
+                OAuthToken(accessToken: "old", refreshToken: "refresh", scope: "scope"))
+            #expect(token.refreshToken == "refresh" && token.scope == "scope" && token.expirationDate == nil)
+        }
+        await server.stop()
+    }
+
+    @Test func aCanceledRequestReturnsACompleteResponse() async throws {
+        let server = try await TestServer.start()
+        let token = OAuthToken(accessToken: "old", refreshToken: "refresh")
+        server.route("/token") { _ in
+            try .json(["access_token": "a", "token_type": "Bearer", "refresh_token": "rotated"])
+        }
+        let monitor = ClosureEventMonitor(queue: DispatchQueue(label: "monitor"))
+        let session = Session(eventMonitors: [monitor])
+        let (finish, isFinished) = AsyncStream.makeStream(of: Never.self)
+        let task = Task { try await Self.client(server, session: session).refresh(token) }
+        monitor.requestDidFinish = { _ in
+            task.cancel()
+            isFinished.finish()
+        }
+        for await _ in finish {}
+        #expect(try await task.value.refreshToken == "rotated")
+        await server.stop()
+    }
+
+    @Test func aPushedRequestNamesTheClient() async throws {
+        let server = try await TestServer.start()
+        let form = Locked<[String: String]>([:])
+        server.route("/par") { request in
+            form.withLock { $0 = formMembers(request) }
+            return try .json(["request_uri": "urn:ietf:params:oauth:request_uri:1"], status: 201)
+        }
+        var endpoints = OAuthServer(
+            tokenEndpoint: server.url("/token"), authorizationEndpoint: server.url("/authorize"))
+        endpoints.pushedAuthorizationRequestEndpoint = server.url("/par")
+        for authentication in [
+            OAuthClientAuthentication.basic(secret: "the-secret"), .post(secret: "the-secret"), .none,
+        ] {
+            let client = OAuthClient(
+                id: "client", server: endpoints, authentication: authentication, session: Session())
+            let redirectURI = try #require(URL(string: "com.example.app:/callback"))
+            _ = try await client.authorization(redirectURI: redirectURI, isPushed: true)
+            #expect(form.withLock { $0["client_id"] } == "client")
+        }
+        await server.stop()
+    }
+
     @Test func extremeLifetimesAreDates() async throws {
         let server = try await TestServer.start()
         server.route("/token") { _ in
@@ -255,7 +321,7 @@ struct EndpointTests {
         let clock = SkippingClock()
         server.route("/device") { _ in
             Self.answer(
-                #"{"device_code":"d","user_code":"u\u001b","verification_uri":"https://as.example/","expires_in":60,"interval":0}"#
+                #"{"device_code":"d","user_code":"u\u001b\u009b\u202e","verification_uri":"https://as.example/","expires_in":60,"interval":0}"#
             )
         }
         let polls = Locked(0)
@@ -266,6 +332,8 @@ struct EndpointTests {
             }
             if poll == 1 { return ServerResponse(headers: ["Content-Length": "-1"]) }
             if poll == 2 { return .text("overloaded", status: 503) }
+            if poll == 3 { return Self.answer(#"{"error":"temporarily_unavailable"}"#, status: 503) }
+            if poll == 4 { return Self.answer(#"{"error":"authorization_pending"}"#, status: 200) }
             return try .json(["access_token": "a", "token_type": "Bearer"])
         }
         let client = Self.client(server, session: clock.session)
@@ -273,7 +341,7 @@ struct EndpointTests {
         #expect(authorization.userCode == "u")
         #expect(authorization.verificationURIComplete == nil)
         _ = try await authorization.token()
-        #expect(clock.delays.map { Int(($0 / .seconds(1)).rounded()) } == [1, 2, 4])
+        #expect(clock.delays.map { Int(($0 / .seconds(1)).rounded()) } == [1, 2, 4, 8, 8])
         await server.stop()
     }
 

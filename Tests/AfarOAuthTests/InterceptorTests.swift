@@ -264,6 +264,26 @@ struct InterceptorTests {
         await server.stop()
     }
 
+    @Test func failedRenewalsHaveNoLimit() async throws {
+        let server = try await TestServer.start()
+        server.route("/token") { _ in .text("overloaded", status: 503) }
+        let client = OAuthClient(
+            id: "a", server: OAuthServer(tokenEndpoint: server.url("/token")), session: Session())
+        let store = OAuthMemoryTokenStore(OAuthToken(accessToken: "a", expirationDate: .distantPast, refreshToken: "r"))
+        let session = Session(interceptor: OAuthInterceptor(client: client, store: store, origins: [server.url("/")]))
+        for _ in 0..<10 {
+            let error = await session.request(server.url("/resource")).serializingData().response.error
+            guard case .requestAdaptationFailed(OAuthError.failed(503)) = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+        }
+        server.route("/token") { _ in try .json(["access_token": "b", "token_type": "bearer"]) }
+        server.route("/resource") { .text($0.headers["Authorization"] ?? "") }
+        #expect(try await session.request(server.url("/resource")).serializingString().value == "Bearer b")
+        await server.stop()
+    }
+
     @Test func withoutATokenEveryRequestRequiresSignIn() async throws {
         let server = try await TestServer.start()
         let client = OAuthClient(

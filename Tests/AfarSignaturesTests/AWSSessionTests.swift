@@ -175,8 +175,7 @@ import Testing
                 count += 1
                 return count
             }
-            let day = number % 2 == 0 ? "Mon, 01 Jan 2024" : "Tue, 01 Jan 2030"
-            return .status(403).adding("Date", "\(day) 00:00:00 GMT")
+            return .status(403).adding("Date", Self.text(of: Date() + (number % 2 == 0 ? -7_200 : 7_200)))
         }
         let signer = AWSSigner(region: "us-east-1", service: "s3")
         let session = Session(
@@ -185,6 +184,41 @@ import Testing
         #expect(response.response?.statusCode == 403)
         #expect(count.withLock { $0 } == 2)
         #expect(transport.requests.allSatisfy { $0.fields[.authorization] != nil })
+    }
+
+    /// A server with a wrong `Date` affects neither the expiration of credentials nor other servers.
+    @Test(arguments: [7_200, -7_200, 200_000]) func aWrongDateDoesNotPreventOtherRequests(skew: Double) async throws {
+        let transport = MockTransport { request in
+            guard request.url.contains("wrong") else { return .status(200) }
+            return .status(403).adding("Date", Self.text(of: Date() + skew))
+        }
+        let credentials = AWSCredentials(
+            accessKeyID: "a", secretAccessKey: "s", sessionToken: "t", expiration: Date() + (skew > 0 ? 3_600 : -3_600))
+        let signer = AWSSigner(region: "us-east-1", service: "s3")
+        let session = Session(stages: [AWSSigningStage(signer, credentials: credentials)], transport: transport)
+        let isValid = skew > 0
+        for host in ["wrong.example", "wrong.example", "right.example"] {
+            let response = await session.request("https://\(host)/").serializingData(emptyResponseCodes: [200, 403])
+                .response
+            #expect((response.error == nil) == isValid, "\(String(describing: response.error))")
+        }
+        // Corrections of more than a day are ignored.
+        #expect(transport.requests.count == (!isValid ? 0 : skew > 86_400 ? 3 : 4))
+        guard isValid, let text = transport.requests.last?.fields.value("X-Amz-Date") else { return }
+        let date = try #require(Self.formatter("yyyyMMdd'T'HHmmss'Z'").date(from: text))
+        #expect(date.timeIntervalSinceNow.magnitude < 3_600)
+    }
+
+    private static func text(of date: Date) -> String {
+        formatter("EEE, dd MMM yyyy HH:mm:ss 'GMT'").string(from: date)
+    }
+
+    private static func formatter(_ format: String) -> DateFormatter {
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.timeZone = TimeZone(identifier: "GMT")
+        formatter.dateFormat = format
+        return formatter
     }
 
     // MARK: Requests that aren't signed

@@ -43,6 +43,14 @@ import Testing
 
     static func message(_ error: AFError?) -> String { "\(error?.underlyingError ?? AFError.explicitlyCancelled)" }
 
+    @Test func aRedirectHasASignedTarget() async throws {
+        let peer = try await Self.peer()
+        #expect(
+            try await peer.session.request(peer.url("redirect")).serializingString().value == "hello, hello, hello")
+        let error = await peer.session.request(peer.url("moved")).serializingString().response.error
+        #expect(Self.message(error).contains("doesn't cover the Location"))
+    }
+
     @Test func validResponsesAreAccepted() async throws {
         let peer = try await Self.peer()
         for _ in 0..<3 {

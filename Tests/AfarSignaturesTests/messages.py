@@ -128,6 +128,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
             start = int(self.headers["Range"].removeprefix("bytes=").partition("-")[0])
             fields_to_send.append(("Content-Range", f"bytes {start}-{len(text) - 1}/{len(text)}"))
             status, text, defect = 206, text[start:], ""
+        components = ["@status", "content-type", '"@method";req', '"@target-uri";req']
+        if defect in ("redirect", "moved"):
+            status = 302
+            fields_to_send.append(("Location", "/a"))
+            components += ["location"] if defect == "redirect" else []
         now = int(time.time())
         response = sign_response({
             "headers": fields, "method": self.command, "url": url, "status": status, "algorithm": "ed25519",
@@ -136,7 +141,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             "created": now - 3600 if defect == "old" else now + 3600 if defect == "future" else now,
             "expires": now - 600 if defect == "expired" else None,
             "responseHeaders": fields_to_send,
-            "components": ["@status", "content-type", '"@method";req', '"@target-uri";req']})
+            "components": components})
         if defect in ("tampered", "large") and (defect == "tampered" or "tampered" in self.path):
             text = b"H" + text[1:]
         if defect == "unsigned":

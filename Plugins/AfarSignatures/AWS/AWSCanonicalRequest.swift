@@ -41,12 +41,12 @@ struct AWSCanonicalRequest {
 
     /// Fields that proxies or the transport can change.
     private static let unsigned: Set = [
-        "accept-encoding", "authorization", "cache-control", "connection", "expect", "from", "keep-alive",
+        "accept-encoding", "authorization", "connection", "expect", "from", "keep-alive",
         "max-forwards", "pragma", "proxy-authorization", "referer", "te", "trailer", "transfer-encoding", "upgrade",
         "user-agent", "x-amzn-trace-id",
     ]
 
-    private static func isUnsigned(_ name: String) -> Bool { unsigned.contains(name) }
+    static func isUnsigned(_ name: String) -> Bool { unsigned.contains(name) }
 
     /// Removes white space at both ends, and replaces other white space by single spaces.
     private static func collapsed(_ value: UnsafeBufferPointer<UInt8>) -> [UInt8] {

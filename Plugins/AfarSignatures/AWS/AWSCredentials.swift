@@ -22,6 +22,11 @@ public struct AWSCredentials: Sendable {
         self.sessionToken = sessionToken
         self.expiration = expiration
     }
+
+    func checkExpiration(at date: Date) throws(AWSSigningError) {
+        guard let expiration, expiration <= date else { return }
+        throw AWSSigningError("the credentials \(accessKeyID) have expired")
+    }
 }
 
 extension AWSCredentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

@@ -68,8 +68,10 @@ public struct AWSSigner: Sendable, Hashable {
     public func signed(
         _ request: HTTPRequest, payload: Payload = .empty, with credentials: AWSCredentials, at date: Date = Date()
     ) throws(AWSSigningError) -> HTTPRequest {
-        try signature(of: request, payload: payload.text(), sendsPayload: payload == .unsigned, credentials, date)
-            .request
+        try credentials.checkExpiration(at: date)
+        return try signature(
+            of: request, payload: payload.text(), sendsPayload: payload == .unsigned, credentials, date
+        ).request
     }
 
     /// A signed request, and what is needed to sign the chunks of its body.
@@ -129,6 +131,10 @@ public struct AWSSigner: Sendable, Hashable {
                 "the URL has no host or contains a user name, or its scheme is neither http nor https")
         }
         guard !request.isPresigned else { throw AWSSigningError("the URL already has a signature") }
+        if let field = fields.first(where: { AWSCanonicalRequest.isUnsigned($0.name.canonicalName) }) {
+            throw AWSSigningError("a signature can't cover the field \(field.name), because proxies can change it")
+        }
+        try credentials.checkExpiration(at: date)
         request.headerFields = fields
         let key = try SigningKey(credentials, self, at: date)
         let payload = payload ?? (usesS3Rules ? .unsigned : .empty)
@@ -205,9 +211,6 @@ struct SigningKey: Sendable {
     private let key: Secret
 
     init(_ credentials: AWSCredentials, _ signer: AWSSigner, at date: Date) throws(AWSSigningError) {
-        if let expiration = credentials.expiration, expiration <= date {
-            throw AWSSigningError("the credentials \(credentials.accessKeyID) have expired")
-        }
         for (text, name) in [
             (credentials.accessKeyID, "access key's identifier"), (credentials.sessionToken ?? "-", "session token"),
             (signer.region, "region"), (signer.service, "service"),

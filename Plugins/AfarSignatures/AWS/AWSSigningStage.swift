@@ -15,8 +15,8 @@ import Synchronization
 /// Requests that have an `Authorization` field or a presigned URL aren't signed either.
 ///
 /// If a server refuses a request (status 400, 401 or 403) and its `Date` differs from the time of the signature by more than 5 minutes, the
-/// stage corrects its clock and sends the request again, once, unless the body is a stream that can't be read again. Copies of a stage share
-/// the correction. The time is that of ``ExchangeOptions/timeSource``.
+/// stage corrects its clock for this server and sends the request again, once, unless the body is a stream that can't be read again. Corrections
+/// of more than a day are ignored. Copies of a stage share the corrections. The time is that of ``ExchangeOptions/timeSource``.
 public struct AWSSigningStage: ExchangeStage {
     /// How the body of a request is signed.
     public enum Body: Sendable, Hashable {
@@ -31,6 +31,8 @@ public struct AWSSigningStage: ExchangeStage {
         /// The body is sent in chunks without signatures, followed by a checksum (`STREAMING-UNSIGNED-PAYLOAD-TRAILER`). For S3 over TLS.
         case unsignedChunks(checksum: AWSChecksum)
     }
+
+    private static let longestBody: Int64 = 1 << 50
 
     private let signer: AWSSigner
     private let body: Body
@@ -79,6 +81,8 @@ public struct AWSSigningStage: ExchangeStage {
             do { credentials = try await self.credentials() } catch {
                 return .fail(AWSSigningError("there are no credentials", because: error))
             }
+            // The local clock determines whether credentials have expired, because any server can send a wrong date.
+            try credentials.checkExpiration(at: exchange.options.timeSource.now)
             return .change(try await signed(exchange, with: credentials, at: date))
         } catch let error as AWSSigningError {
             return .fail(error)
@@ -97,8 +101,8 @@ public struct AWSSigningStage: ExchangeStage {
         var chunks: (coding: AWSChunkedBody, length: Int64)?
         let payload: String
         if let coding = chunkedBody(for: exchange.body) {
-            guard let length = exchange.body.length else {
-                throw AWSSigningError("a body in signed chunks must have a known length")
+            guard let length = exchange.body.length, length <= Self.longestBody else {
+                throw AWSSigningError("a body in signed chunks must have a known length of at most 1 PiB")
             }
             if case .stream(let stream) = exchange.body, stream.trailers != nil || stream.isDuplex {
                 throw AWSSigningError("a body in signed chunks can't have trailer fields or depend on the response")
@@ -170,7 +174,7 @@ public struct AWSSigningStage: ExchangeStage {
             let isSigned =
                 !hop.hasLeftOrigin && !exchange.fields.contains(.authorization) && !exchange.request.isPresigned
                 && stage.signs(exchange.request)
-            let correction = stage.clock.correction
+            let correction = stage.clock.correction(for: exchange.request)
             state.withLock { state in
                 (state.isSigned, state.correction) = (isSigned, correction)
                 if state.wantsCorrection { (state.wantsCorrection, state.hasCorrected) = (false, true) }
@@ -190,24 +194,39 @@ public struct AWSSigningStage: ExchangeStage {
             let correction = Duration.seconds(difference.clamped(to: -1e12...1e12).rounded())
             let isCorrected = state.withLock { state in
                 let difference = correction - state.correction
-                guard state.isSigned, !state.hasCorrected, difference.magnitude > .seconds(300) else { return false }
+                guard state.isSigned, !state.hasCorrected, difference.magnitude > .seconds(300),
+                    correction.magnitude <= .seconds(86_400)
+                else { return false }
                 state.wantsCorrection = exchange.body.isReplayable
                 return true
             }
             guard isCorrected else { return .now(.pass) }
-            stage.clock.set(correction)
+            stage.clock.set(correction, for: exchange.request)
             return .now(exchange.body.isReplayable ? .follow(exchange, .challenge) : .pass)
         }
     }
 }
 
-/// The difference between the server's clock and this machine's.
+/// The differences between servers' clocks and this machine's.
 private final class ClockCorrection: Sendable {
-    private let value = Mutex(Duration.zero)
+    private static let maximumCount = 1_000
 
-    var correction: Duration { value.withLock { $0 } }
+    private let corrections = Mutex<[String: Duration]>([:])
 
-    func set(_ correction: Duration) { value.withLock { $0 = correction } }
+    func correction(for request: HTTPRequest) -> Duration {
+        corrections.withLock { $0.isEmpty ? .zero : $0[Self.server(of: request)] ?? .zero }
+    }
+
+    func set(_ correction: Duration, for request: HTTPRequest) {
+        corrections.withLock { corrections in
+            if corrections.count >= Self.maximumCount { corrections = [:] }
+            corrections[Self.server(of: request)] = correction
+        }
+    }
+
+    private static func server(of request: HTTPRequest) -> String {
+        "\(request.scheme ?? "")://\((request.authority ?? "").lowercased())"
+    }
 }
 
 extension Duration {

@@ -66,6 +66,8 @@
         private struct State {
             /// Whether the head has been verified; nil if it hasn't arrived.
             var result: Result<SignatureParameters, MessageSignatureError>?
+            /// The head of the result.
+            var head: ResponseHead?
             /// The error of the body.
             var bodyError: MessageSignatureError?
             var isDiscarded = false
@@ -111,11 +113,22 @@
         private func verify(_ head: ResponseHead) async throws(MessageSignatureError) {
             do throws(MessageSignatureError) {
                 let parameters = try await verifier.verify(head, to: request, at: original.options.timeSource.now)
-                state.withLock { $0.result = .success(parameters) }
+                state.withLock { ($0.result, $0.head) = (.success(parameters), head) }
+                try checkRedirect(head, parameters)
                 try checkCoding(of: head, parameters)
             } catch {
-                state.withLock { $0.result = .failure(error) }
+                state.withLock { ($0.result, $0.head) = (.failure(error), head) }
                 throw error
+            }
+        }
+
+        /// A redirect without a signed target could lead to a server whose responses aren't verified.
+        private func checkRedirect(_ head: ResponseHead, _ parameters: SignatureParameters)
+            throws(MessageSignatureError)
+        {
+            guard (300..<400).contains(head.status), !head.values(for: .location).isEmpty else { return }
+            guard parameters.components.contains(.field("location")) else {
+                throw MessageSignatureError("the signature doesn't cover the Location of a redirect")
             }
         }
 
@@ -151,7 +164,9 @@
             switch decision {
             case .take(.file(let descriptor, _)): note(descriptor)
             case .discard, .refuse: state.withLock { $0.isDiscarded = true }
-            case .take, .deferred: break
+            // The session can have emptied the file.
+            case .take: if case .file(let descriptor, _) = original.delivery { note(descriptor) }
+            case .deferred: break
             }
         }
 
@@ -163,11 +178,10 @@
         // MARK: The body
 
         func verify(_ response: TransportResponse) async throws -> TransportResponse {
-            if state.withLock({ $0.result }) == nil {
-                // The base transport leaves the decision about the head to the session.
-                try await verify(response.head)
-            }
-            guard case .success(let parameters)? = state.withLock({ $0.result }), hasContentDigest(parameters),
+            let isVerified = state.withLock { $0.head.map { $0.isSame(as: response.head) } ?? false }
+            // A base transport can make the decision about the head itself, or return another one of several responses.
+            if !isVerified { try await verify(response.head) }
+            guard let parameters = try state.withLock({ $0.result })?.get(), hasContentDigest(parameters),
                 hasContent(response.head), !state.withLock({ $0.isDiscarded })
             else { return response }
             let check = Check(
@@ -264,6 +278,12 @@
             var failure = TransportError(signature: problem, url: original.url)
             if let report = (error as? TransportError)?.report { failure.report = report }
             return failure
+        }
+    }
+
+    extension ResponseHead {
+        fileprivate func isSame(as other: ResponseHead) -> Bool {
+            self === other || status == other.status && fields == other.fields
         }
     }
 

@@ -20,7 +20,7 @@ enum SigningSamples {
 
     static func temporary(_ signer: AWSSigner, _ provider: Provider) -> AWSSigningStage {
         let signing = AWSSigningStage(
-            signer, signs: { $0.authority?.hasSuffix(".amazonaws.com") ?? false },
+            signer, signs: { $0.scheme == "https" && $0.authority == "bucket.s3.eu-central-1.amazonaws.com" },
             credentials: { try await provider.credentials() })
         return signing
     }
