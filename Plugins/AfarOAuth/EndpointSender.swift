@@ -83,7 +83,7 @@ struct EndpointSender: Sendable {
             request.options { options in
                 options.totalTimeout = duration
                 // Without TLS, a proxy could read the secrets.
-                if origin.scheme == "http" { options.network = session.configuration.networkWithoutProxies }
+                if origin.scheme == "http" { options.network = session.configuration.network.withoutProxies }
             }
             // A retrier of the session can send the request again.
             request.onHTTPResponse { _ async in received.begin() }
@@ -108,9 +108,10 @@ struct EndpointSender: Sendable {
     }
 }
 
-extension SessionConfiguration {
-    fileprivate var networkWithoutProxies: NetworkSettings {
-        var settings = network ?? NetworkSettings()
+extension NetworkSettings? {
+    /// The settings of a session or a request, with direct connections.
+    var withoutProxies: NetworkSettings {
+        var settings = self ?? NetworkSettings()
         settings.proxies = .none
         return settings
     }

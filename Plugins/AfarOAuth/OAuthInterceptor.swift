@@ -106,6 +106,11 @@ public final class OAuthInterceptor: RequestInterceptor {
     ) {
         guard accepts(urlRequest, completion) else { return }
         let request = state.request
+        if urlRequest.url.flatMap(Self.origin(of:))?.scheme == "http" {
+            // Without TLS, a proxy could read the token.
+            let network = state.session.configuration.network
+            request?.options { $0.network = ($0.network ?? network).withoutProxies }
+        }
         interceptor.adapt(urlRequest, using: state) { [self, weak request] in
             completion(adding(request, to: $0))
         }

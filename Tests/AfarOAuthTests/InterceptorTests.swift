@@ -264,6 +264,27 @@ struct InterceptorTests {
         await server.stop()
     }
 
+    @Test func proxiesDoNotReceiveTokensWithoutTLS() async throws {
+        let (server, proxy) = (try await TestServer.start(), try await TestServer.start())
+        server.route("/resource") { .text($0.headers["Authorization"] ?? "") }
+        var network = NetworkSettings()
+        network.proxies = ProxySettings(try Proxy(proxy.url("").absoluteString))
+        var configuration = SessionConfiguration.default
+        configuration.network = network
+        let client = OAuthClient(
+            id: "a", server: OAuthServer(tokenEndpoint: server.url("/token")), session: Session())
+        let interceptor = OAuthInterceptor(
+            client: client, store: OAuthMemoryTokenStore(OAuthToken(accessToken: "b")), origins: [server.url("/")])
+        let session = Session(configuration: configuration, interceptor: interceptor)
+        let own = session.request(server.url("/resource")).options { $0.network = network }
+        for request in [session.request(server.url("/resource")), own] {
+            #expect(try await request.serializingString().value == "Bearer b")
+        }
+        #expect(proxy.connectionCount == 0)
+        await server.stop()
+        await proxy.stop()
+    }
+
     @Test func failedRenewalsHaveNoLimit() async throws {
         let server = try await TestServer.start()
         server.route("/token") { _ in .text("overloaded", status: 503) }
