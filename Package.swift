@@ -96,7 +96,7 @@ let libraries: [Target] = [
     .library("AfarCharsets"),
     .library("AfarMultipart", packageAccess: false),
     .library("AfarSerializers", ["AfarCore", "AfarCharsets", "AfarMultipart", .httpTypes]),
-    .library("AfarCompression", ["AfarCore", "CZlib"], packageAccess: false),
+    .library("AfarCompression", ["AfarCore", "AfarTransport", "CZlib"], packageAccess: false),
     .library("AfarXML", ["AfarCore", "AfarSerializers", "CLibxml2", "CStack", .httpTypes], packageAccess: false),
     .library("AfarHTTP1", ["AfarTransport", .httpTypes]),
     .library("AfarHTTP2", ["AfarHTTP1", "AfarTransport", "CNghttp2", .httpTypes]),

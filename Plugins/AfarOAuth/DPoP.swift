@@ -1,5 +1,5 @@
+import AfarTransport
 import Foundation
-import Synchronization
 
 /// A key that binds tokens to this client (DPoP, RFC 9449), and the nonces of servers.
 ///
@@ -15,7 +15,7 @@ public final class OAuthDPoP: Sendable {
     public let key: any OAuthSigner
 
     /// The last nonce of each server.
-    private let nonces = Mutex<[Origin: String]>([:])
+    private let nonces = Locked<[Origin: String]>([:])
 
     /// Creates an object.
     ///

@@ -1,7 +1,6 @@
 import AfarCore
 import AfarTransport
 import Foundation
-import Synchronization
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
@@ -99,8 +98,11 @@ struct EndpointSender: Sendable {
         guard let data = received.data else {
             throw .invalidResponse("It has more than \(Self.largestResponse) bytes.")
         }
-        // A complete response is returned even after a cancellation, because it can contain a new refresh token.
-        if let error = response.error { throw Task.isCancelled ? .cancelled : .requestFailed(error) }
+        if let error = response.error {
+            guard Task.isCancelled else { throw .requestFailed(error) }
+            // A complete response is returned even after a cancellation, because it can contain a new refresh token.
+            guard JSONObject(data) != nil else { throw .cancelled }
+        }
         guard let head = response.response else {
             throw .requestFailed(.sessionTaskFailed(error: URLError(.badServerResponse)))
         }
@@ -119,7 +121,7 @@ extension NetworkSettings? {
 
 /// The body of a response, up to a limit.
 private final class ReceivedBody: Sendable {
-    private let state = Mutex<Data?>(Data())
+    private let state = Locked<Data?>(Data())
 
     /// The body, or nil if it exceeds the limit.
     var data: Data? { state.withLock { $0 } }
@@ -158,7 +160,7 @@ private struct FormUpload: UploadConvertible {
         let body = body
         return .chunks(
             RequestBodyStream(length: Int64(body.count), isReplayable: true) {
-                let rest = Mutex<Data?>(body)
+                let rest = Locked<Data?>(body)
                 return {
                     rest.withLock { rest in
                         defer { rest = nil }; return rest

@@ -2,7 +2,6 @@ import AfarCore
 import AfarStages
 import AfarTransport
 import Foundation
-import Synchronization
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
@@ -40,7 +39,7 @@ final class OAuthAuthenticator: Authenticator {
     private let store: any OAuthTokenStore
     private let renewal: OAuthRenewal
     private let onStoreFailure: @Sendable (any Error) -> Void
-    private let unsaved = Mutex<Unsaved?>(nil)
+    private let unsaved = Locked<Unsaved?>(nil)
     private let limit = RenewalLimit()
 
     init(
@@ -108,7 +107,7 @@ final class OAuthAuthenticator: Authenticator {
 
     /// Returns the stored token, after renewing it if it is the refused one or has expired.
     private func renewed(_ credential: OAuthCredential) async -> Result<OAuthCredential, OAuthError> {
-        let outcome = Mutex<Result<OAuthToken, OAuthError>?>(nil)
+        let outcome = Locked<Result<OAuthToken, OAuthError>?>(nil)
         do {
             try await store.update { stored in
                 let current = self.current(stored)
@@ -172,7 +171,7 @@ private final class RenewalLimit: Sendable {
     private static let maximumCount = 5
     private static let interval = Duration.seconds(30)
 
-    private let times = Mutex<[Duration]>([])
+    private let times = Locked<[Duration]>([])
 
     /// Returns whether the token can be renewed.
     func permits(at uptime: Duration) -> Bool {

@@ -1,6 +1,6 @@
 public import AfarCore
+import AfarTransport
 public import Foundation
-import Synchronization
 
 #if canImport(FoundationNetworking)
     public import FoundationNetworking
@@ -38,7 +38,7 @@ public final class OAuthInterceptor: RequestInterceptor {
     private let hasInvalidOrigin: Bool
     private let authenticator: OAuthAuthenticator
     private let interceptor: AuthenticationInterceptor<OAuthAuthenticator>
-    private let proofs = Mutex<[ObjectIdentifier: Proof]>([:])
+    private let proofs = Locked<[ObjectIdentifier: Proof]>([:])
     private let queue = DispatchQueue(label: "afar.oauth.nonces")
 
     /// Creates an interceptor.

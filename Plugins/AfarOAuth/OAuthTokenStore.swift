@@ -1,6 +1,6 @@
+import AfarTransport
 import Dispatch
 import Foundation
-import Synchronization
 
 /// Stores the token of one user at one authorization server.
 ///
@@ -22,13 +22,13 @@ public protocol OAuthTokenStore: Sendable {
 
 /// Stores a token in memory.
 public final class OAuthMemoryTokenStore: OAuthTokenStore {
-    private let token: Mutex<OAuthToken?>
+    private let token: Locked<OAuthToken?>
     private let lock = AsyncLock()
 
     /// Creates a store.
     ///
     /// - Parameter token: The first token. The default is nil.
-    public init(_ token: OAuthToken? = nil) { self.token = Mutex(token) }
+    public init(_ token: OAuthToken? = nil) { self.token = Locked(token) }
 
     /// Returns the stored token, or nil if none is stored.
     public func load() -> OAuthToken? { token.withLock { $0 } }
@@ -54,7 +54,7 @@ final class AsyncLock: Sendable {
         var waiters: [(id: Int, continuation: CheckedContinuation<Bool, Never>)] = []
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     /// - Throws: `CancellationError` if the task is canceled while it waits.
     func acquire() async throws(CancellationError) {

@@ -1,6 +1,6 @@
 public import AfarCore
+import AfarTransport
 public import Foundation
-import Synchronization
 
 #if canImport(FoundationNetworking)
     public import FoundationNetworking
@@ -132,7 +132,7 @@ private final class RefusedRequests: Sendable {
 
     private static let smallestLimit = 64
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     func contains(_ identifier: UUID) -> Bool { state.withLock { $0.refusals[identifier] != nil } }
 

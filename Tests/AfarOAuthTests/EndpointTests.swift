@@ -86,21 +86,30 @@ struct EndpointTests {
         await server.stop()
     }
 
-    @Test func aCanceledRequestReturnsACompleteResponse() async throws {
-        let server = try await TestServer.start()
-        let token = OAuthToken(accessToken: "old", refreshToken: "refresh")
-        server.route("/token") { _ in
-            try .json(["access_token": "a", "token_type": "Bearer", "refresh_token": "rotated"])
-        }
+    @Test func aCanceledRequestReturnsACompleteObject() async throws {
+        let object = #"{"access_token":"a","token_type":"Bearer","refresh_token":"rotated"}"#
+        let length = String(object.utf8.count, radix: 16)
+        let server = try await RawServer.start([
+            .receiveHead,
+            .send("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"),
+            .send("\(length)\r\n\(object)\r\n"),
+            // The body doesn't end before the request is canceled.
+            .repeat("1\r\n \r\n", every: 0.02, times: .max),
+        ])
         let monitor = ClosureEventMonitor(queue: DispatchQueue(label: "monitor"))
         let session = Session(eventMonitors: [monitor])
-        let (finish, isFinished) = AsyncStream.makeStream(of: Never.self)
-        let task = Task { try await Self.client(server, session: session).refresh(token) }
-        monitor.requestDidFinish = { _ in
-            task.cancel()
-            isFinished.finish()
+        let client = OAuthClient(
+            id: "client", server: OAuthServer(tokenEndpoint: server.url), session: session)
+        let task = Task { try await client.refresh(OAuthToken(accessToken: "old", refreshToken: "refresh")) }
+        let count = Locked(0)
+        monitor.dataTaskDidReceiveData = { _, _, _ in
+            // By the second chunk, the first one has been consumed.
+            if count.withLock({
+                $0 += 1; return $0
+            }) == 2 {
+                task.cancel()
+            }
         }
-        for await _ in finish {}
         #expect(try await task.value.refreshToken == "rotated")
         await server.stop()
     }

@@ -1,7 +1,6 @@
 public import AfarTransport
 import Foundation
 public import HTTPTypes
-import Synchronization
 
 /// A stage that signs each request of a session with AWS Signature Version 4.
 ///
@@ -165,7 +164,7 @@ public struct AWSSigningStage: ExchangeStage {
         }
 
         private let stage: AWSSigningStage
-        private let state = Mutex(State())
+        private let state = Locked(State())
 
         init(_ stage: AWSSigningStage) { self.stage = stage }
 
@@ -211,7 +210,7 @@ public struct AWSSigningStage: ExchangeStage {
 private final class ClockCorrection: Sendable {
     private static let maximumCount = 1_000
 
-    private let corrections = Mutex<[String: Duration]>([:])
+    private let corrections = Locked<[String: Duration]>([:])
 
     func correction(for request: HTTPRequest) -> Duration {
         corrections.withLock { $0.isEmpty ? .zero : $0[Self.server(of: request)] ?? .zero }

@@ -1,6 +1,6 @@
 #if StructuredFields
     import Foundation
-    import Synchronization
+    import AfarTransport
 
     /// Stores the nonces of accepted signatures, so that a signature can't be used twice.
     ///
@@ -12,7 +12,7 @@
             var nextCleanup: Int64 = 0
         }
 
-        private let state = Mutex(State())
+        private let state = Locked(State())
         private let capacity: Int
 
         /// Creates a store.

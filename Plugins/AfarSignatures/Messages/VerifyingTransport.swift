@@ -2,7 +2,6 @@
     public import AfarTransport
     import Foundation
     public import HTTPTypes
-    import Synchronization
 
     /// A transport that verifies the signatures of all responses of another transport, and the digests of their bodies.
     ///
@@ -77,7 +76,7 @@
         private let original: Exchange
         private let verifier: MessageVerifier
         private let request: HTTPRequest
-        private let state = Mutex(State())
+        private let state = Locked(State())
 
         init(_ exchange: Exchange, _ verifier: MessageVerifier) {
             var exchange = exchange
@@ -326,7 +325,7 @@
 
     /// A task that can be canceled before it is started.
     private final class PumpTask: Sendable {
-        private let state = Mutex<(task: Task<Void, Never>?, isCancelled: Bool)>((nil, false))
+        private let state = Locked<(task: Task<Void, Never>?, isCancelled: Bool)>((nil, false))
 
         func run(_ work: @escaping @Sendable () async -> Void) {
             let task = Task { await work() }
@@ -353,7 +352,7 @@
             var waiter: CheckedContinuation<Void, Never>?
         }
 
-        private let state = Mutex(State())
+        private let state = Locked(State())
 
         func signal() {
             let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
