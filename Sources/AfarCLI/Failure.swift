@@ -33,7 +33,8 @@ struct Failure: Error, Equatable {
     init(misspelling word: String, of command: String) {
         self.init(
             .usage,
-            "\"\(word)\" isn't a command. Did you mean \"afar \(command)\"? For a host with this name, write http://\(word)")
+            "\"\(word)\" isn't a command. Did you mean \"afar \(command)\"? For a host with this name, write http://\(word)"
+        )
     }
 
     /// The reason that the last system call failed, for use within a sentence.

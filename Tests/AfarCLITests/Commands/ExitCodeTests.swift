@@ -14,7 +14,8 @@ struct ExitCodeTests {
     }
 
     @Test(arguments: [
-        (["get"], "<url>"), (["gett", "x"], "Did you mean \"afar get\"?"), (["downlaod"], "Did you mean \"afar download\"?"),
+        (["get"], "<url>"), (["gett", "x"], "Did you mean \"afar get\"?"),
+        (["downlaod"], "Did you mean \"afar download\"?"),
         (["get", "x", "--frob"], "--frob"), (["get", "x", "--timeout", "0"], "--timeout"),
         (["get", "x", "--timeout", "nan"], "--timeout"), (["get", "x", "-H", "nocolon"], "'Name: value'"),
         (["get", "http://x", "-H", "a b: c"], "starts with \"a\""), (["get", "x", "--query", "novalue"], "--query"),

@@ -26,7 +26,8 @@ struct RequestTests {
     @Test func headersAreSentAndThoseWithTheSameNameJoined() async throws {
         let server = try await TestServer.start()
         let outcome = try await Tool.run(
-            "get", server.url("/headers").absoluteString, "-H", "X-One: 1", "-H", "x-empty;", "-H", "accept-language:", "--header", "X-Two:a:b",
+            "get", server.url("/headers").absoluteString, "-H", "X-One: 1", "-H", "x-empty;", "-H", "accept-language:",
+            "--header", "X-Two:a:b",
             "-H", "X-One: 2", "-H", "Cookie: a=1", "-H", "Cookie: b=2")
         let headers = try #require(try outcome.json()["headers"] as? [String: String])
         #expect(headers["x-one"] == "1, 2")
