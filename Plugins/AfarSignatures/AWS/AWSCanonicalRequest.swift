@@ -1,3 +1,4 @@
+import AfarKeys
 import Foundation
 import HTTPTypes
 
@@ -105,4 +106,17 @@ struct AWSCanonicalRequest {
 
     /// Decodes percent escapes. A plus sign isn't a space.
     private static func decoded(_ text: Substring.UTF8View) -> [UInt8] { PercentEncoding.decoded(Array(text)) }
+}
+
+extension Hashing {
+    /// Returns the SHA-256 hash of a string's UTF-8 as hexadecimal digits, or nil if the function isn't available.
+    static func sha256Hex(_ text: String) -> String? { hash(Data(text.utf8), with: .sha256)?.hexDigits }
+}
+
+extension Data {
+    /// The bytes as lowercase hexadecimal digits, two per byte.
+    var hexDigits: String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 0xF)]] }, as: UTF8.self)
+    }
 }
