@@ -1,3 +1,4 @@
+import AfarKeys
 import Foundation
 import HTTPTypes
 
@@ -96,5 +97,18 @@ struct AWSCanonicalRequest {
 
     private static func encoded(_ bytes: [UInt8], keepingSlashes: Bool = false) -> [UInt8] {
         PercentEncoding.encoded(bytes, keeping: keepingSlashes ? "-._~/" : "-._~")
+    }
+}
+
+extension Hashing {
+    /// Returns the SHA-256 hash of a string's UTF-8 as hexadecimal digits, or nil if the function isn't available.
+    static func sha256Hex(_ text: String) -> String? { hash(Data(text.utf8), with: .sha256)?.hexDigits }
+}
+
+extension Data {
+    /// The bytes as lowercase hexadecimal digits, two per byte.
+    var hexDigits: String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 0xF)]] }, as: UTF8.self)
     }
 }

@@ -1,3 +1,4 @@
+import AfarKeys
 public import Foundation
 public import HTTPTypes
 
@@ -218,7 +219,7 @@ struct SigningKey: Sendable {
     let timestamp: AWSTimestamp
     /// The scope of the credentials: the day, region and service.
     let scope: String
-    private let key: Secret
+    private let key: SignatureKey
 
     init(_ credentials: AWSCredentials, _ signer: AWSSigner, at date: Date) throws(AWSSigningError) {
         for (text, name) in [
@@ -237,7 +238,7 @@ struct SigningKey: Sendable {
             guard let next = Hashing.hmacSHA256(of: Data(part.utf8), key: key) else { throw .noHash }
             key = next
         }
-        self.key = Secret(key)
+        do throws(SignatureKeyError) { self.key = try SignatureKey(secret: key) } catch { throw .noHash }
     }
 
     /// Returns the signature of a request in hexadecimal digits.
@@ -249,7 +250,7 @@ struct SigningKey: Sendable {
     /// Returns the signature of a string in hexadecimal digits.
     func signature(of stringToSign: String) throws(AWSSigningError) -> String {
         do throws(SignatureKeyError) {
-            return try key.code(for: Data(stringToSign.utf8)).hexDigits
+            return try key.signature(for: Data(stringToSign.utf8)).hexDigits
         } catch {
             throw .noHash
         }

@@ -1,3 +1,4 @@
+import AfarKeys
 public import AfarTransport
 import Foundation
 public import HTTPTypes

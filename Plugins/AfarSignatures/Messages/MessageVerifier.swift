@@ -1,4 +1,5 @@
 #if StructuredFields
+    public import AfarKeys
     public import AfarTransport
     public import Foundation
     public import HTTPTypes

@@ -1,4 +1,5 @@
 #if StructuredFields
+    import AfarKeys
     public import AfarTransport
     import Foundation
     public import HTTPTypes
