@@ -4,7 +4,7 @@ import Foundation
 /// The reason that the tool ends early: an exit code and a one-line message.
 struct Failure: Error, Equatable {
     var status: ExitReason
-    /// What failed, where, and what to do about it.
+    /// What failed, where, and what to do about it. If it's empty, nothing is printed.
     var message: String
     /// Additional lines below the message, each with a line break; usually empty.
     var excerpt = ""
@@ -43,7 +43,7 @@ struct Failure: Error, Equatable {
 
     /// Writes the message to standard error and returns the exit code.
     func reported() -> ExitReason {
-        StandardError.write("afar: \(message)\n\(excerpt)")
+        if !message.isEmpty { StandardError.write("afar: \(message)\n\(excerpt)") }
         return status
     }
 

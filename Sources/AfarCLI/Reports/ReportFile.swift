@@ -1,0 +1,6 @@
+import Afar
+
+/// The report of `--report`.
+enum ReportFile {
+    static func setResult(_ members: [(String, JSONOutput)]) {}
+}
