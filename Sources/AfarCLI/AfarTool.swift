@@ -53,6 +53,7 @@ struct AfarTool: AsyncParsableCommand {
         StandardOutput.reserveStandardStreams()
         do {
             var command = try parseAsRoot()
+            try await ReportFile.open(for: command)
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
@@ -61,12 +62,14 @@ struct AfarTool: AsyncParsableCommand {
             CookieJarFile.save()
             let isSaved = ArchiveFile.save()
             await CacheDirectory.save()
-            if !isSaved { ExitReason.other.exit() }
+            let isReported = ReportFile.save(isSaved ? .success : .other)
+            if !isSaved || !isReported { ExitReason.other.exit() }
         } catch {
             CookieJarFile.save()
             ArchiveFile.save()
             await CacheDirectory.save()
-            status(after: error).exit()
+            let status = status(after: error)
+            (ReportFile.save(status, after: error) ? status : .other).exit()
         }
     }
 

@@ -45,7 +45,7 @@ struct Get: MethodCommand {
     @OptionGroup(title: "Streaming") var streaming: StreamingOptions
     @OptionGroup var address: AddressArgument
     @OptionGroup(title: "Request") var sending: SendingOptions
-    @OptionGroup(title: "HTTP archives") var archive: ArchiveOptions
+    @OptionGroup(title: "Archives and reports") var archive: ArchiveOptions
     @OptionGroup(title: "Network") var network: NetworkOptions
     @OptionGroup(title: "Trust and identity") var security: SecurityOptions
     @OptionGroup(title: "Output") var output: OutputOptions
@@ -82,7 +82,7 @@ struct Head: MethodCommand {
     @OptionGroup(visibility: .hidden) var body: BodyOptions
     @OptionGroup var address: AddressArgument
     @OptionGroup(title: "Request") var sending: SendingOptions
-    @OptionGroup(title: "HTTP archives") var archive: ArchiveOptions
+    @OptionGroup(title: "Archives and reports") var archive: ArchiveOptions
     @OptionGroup(title: "Network") var network: NetworkOptions
     @OptionGroup(title: "Trust and identity") var security: SecurityOptions
     @OptionGroup(title: "Output") var output: OutputOptions
@@ -110,7 +110,7 @@ struct BodyCommand<Method: BodyMethod>: MethodCommand {
     @OptionGroup(title: "Body (one kind at most)") var body: BodyOptions
     @OptionGroup var address: AddressArgument
     @OptionGroup(title: "Request") var sending: SendingOptions
-    @OptionGroup(title: "HTTP archives") var archive: ArchiveOptions
+    @OptionGroup(title: "Archives and reports") var archive: ArchiveOptions
     @OptionGroup(title: "Network") var network: NetworkOptions
     @OptionGroup(title: "Trust and identity") var security: SecurityOptions
     @OptionGroup(title: "Output") var output: OutputOptions
@@ -181,7 +181,7 @@ struct RequestRunner {
         let request = session.request(plan.url, method: plan.method, headers: plan.headers) { [body = plan.body] in
             $0.httpBody = body?.bytes
         }
-        Retries(limit: options.sending.retry).apply(to: request)
+        Retries(options.sending).apply(to: request)
         let report = ResponseReport(plan: plan, options: options, inspector: inspector, printer: printer)
         let response = await report.response(of: request)
         spinner?.stop()

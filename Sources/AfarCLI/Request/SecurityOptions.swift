@@ -160,7 +160,7 @@ struct SecurityOptions: ParsableArguments {
     /// Returns a trust manager that checks the public keys of `--pin` for the URL's host and accepts any certificate
     /// for the hosts of `--insecure-host`. Returns nil without these options.
     func trustManager(for url: String) throws -> ServerTrustManager? {
-        guard !pin.isEmpty || !insecureHost.isEmpty else { return nil }
+        guard !pin.isEmpty || !insecureHost.isEmpty else { return ReportFile.observing(nil) }
         var evaluators: [String: any ServerTrustEvaluating] = [:]
         for host in insecureHost {
             StandardError.write(
@@ -176,7 +176,7 @@ struct SecurityOptions: ParsableArguments {
                 keys: try pin.map { pin in try Self.reading("--pin") { try PublicKey(pin: pin) } },
                 performDefaultValidation: isVerified, validateHost: isVerified)
         }
-        return ServerTrustManager(allHostsMustBeEvaluated: false, evaluators: evaluators)
+        return ReportFile.observing(ServerTrustManager(allHostsMustBeEvaluated: false, evaluators: evaluators))
     }
 
     /// Returns whether the certificate of the URL's host isn't verified.

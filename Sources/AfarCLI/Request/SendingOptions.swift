@@ -30,6 +30,19 @@ struct SendingOptions: ParsableArguments {
     var retry: UInt = 0
 
     @Option(
+        help: ArgumentHelp(
+            "The delay before the first retry, which doubles each time. (default: random, up to 0.5)",
+            valueName: "seconds"))
+    var retryDelay: Double?
+
+    @Flag(
+        help: """
+            With --retry, also retry POST and PATCH requests, and all statuses from 500 to 599. The server can execute such \
+            a request twice.
+            """)
+    var retryAll = false
+
+    @Option(
         help: ArgumentHelp("Send the cookies in this file, and save received cookies to it.", valueName: "file"))
     var cookieJar: String?
 
@@ -48,6 +61,14 @@ struct SendingOptions: ParsableArguments {
             }
         }
         if let timeout { try TimeoutArgument.check(timeout) }
+        guard retry > 0 || (retryDelay == nil && !retryAll) else {
+            throw ValidationError("--retry-delay and --retry-all require --retry, which sets the number of retries.")
+        }
+        if let retryDelay {
+            guard retryDelay >= 0, retryDelay <= 86_400 else {
+                throw ValidationError("--retry-delay must be from 0 to 86400 seconds (a day).")
+            }
+        }
     }
 }
 
@@ -108,7 +129,7 @@ extension RequestSending {
         if base == nil { try network.apply(to: &configuration, sending.transport.makeTransport) }
         let transport = try archive.recording(base ?? sending.transport.makeTransport(for: configuration))
         let possible: [(any RequestInterceptor)?] = [
-            try security.netrcInterceptor(), Retries(limit: sending.retry).policy,
+            try security.netrcInterceptor(), Retries(sending).policy,
         ]
         let interceptors = possible.compactMap(\.self)
         return Session(
@@ -128,31 +149,6 @@ enum TimeoutArgument {
     static func check(_ seconds: Double) throws {
         guard seconds > 0, seconds <= 604_800 else {
             throw ValidationError("--timeout must be more than 0 and at most 604800 seconds (a week).")
-        }
-    }
-}
-
-// MARK: - Retries
-
-/// The retries of a request.
-struct Retries {
-    let limit: UInt
-
-    /// The retry policy. It honors the server's delays up to five minutes. Nil without retries.
-    var policy: RetryPolicy? {
-        limit > 0 ? RetryPolicy(retryLimit: limit, jitter: .full, maximumRetryAfter: 300) : nil
-    }
-
-    /// Makes temporary error statuses fail the request while retries remain, because only failed requests are retried.
-    func apply(to request: DataRequest) {
-        guard let policy else { return }
-        request.validate { [weak request, limit] urlRequest, response, _ in
-            guard let request, request.retryCount < limit, let method = urlRequest?.method,
-                policy.retryableHTTPMethods.contains(method),
-                policy.retryableHTTPStatusCodes.contains(response.statusCode)
-            else { return .success }
-            return .failure(
-                AFError.responseValidationFailed(reason: .unacceptableStatusCode(code: response.statusCode)))
         }
     }
 }

@@ -4,7 +4,7 @@ import ArgumentParser
 import Foundation
 import HTTPTypes
 
-struct Bench: AsyncParsableCommand, RequestSending {
+struct Bench: AsyncParsableCommand, ResultReporting {
     static let configuration = CommandConfiguration(
         abstract: "Load a server with requests and measure the latency.",
         usage: "afar bench <url> [<options>]",
