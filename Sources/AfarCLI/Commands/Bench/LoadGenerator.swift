@@ -70,9 +70,10 @@ struct LoadGenerator: Sendable {
     }
 
     private func send() async -> SentRequest {
-        let response = await session.request(urlRequest).serializingData(emptyResponseCodes: Self.anyStatus).response
+        let request = session.request(urlRequest)
+        let response = await request.serializingData(emptyResponseCodes: Self.anyStatus).response
         if let error = response.error { return .failed(error) }
-        return .answered(status: response.response?.statusCode ?? 0)
+        return .answered(status: request.responseHead?.status ?? 0)
     }
 
     private static let anyStatus = Set(100...999)
