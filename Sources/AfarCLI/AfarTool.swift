@@ -42,7 +42,7 @@ struct AfarTool: AsyncParsableCommand {
             Get.self, Head.self, BodyCommand<Post>.self, BodyCommand<Put>.self, BodyCommand<Patch>.self,
             BodyCommand<Delete>.self, ShowXML.self, ShowImage.self,
             Download.self, Upload.self, OpenWebSocket.self, Connect.self, Reach.self, Trust.self, Cache.self,
-            Serve.self, Demo.self, Bench.self,
+            Serve.self, Bench.self, Diff.self, Demo.self,
         ])
 
     /// Runs the tool and exits. It replaces ArgumentParser's `main()`, to return the exit codes of ``ExitReason`` and print

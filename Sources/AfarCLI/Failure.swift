@@ -56,7 +56,7 @@ struct Failure: Error, Equatable {
 /// The tool's exit codes, which `afar --help` also lists.
 ///
 /// - 0: success
-/// - 1: nothing matches the XPath expression of `afar xml`
+/// - 1: nothing matches the XPath expression of `afar xml`, or `afar diff` found differences
 /// - 2: invalid usage, an invalid URL, or a request that cannot be sent
 /// - 3: host not found, connection refused, TLS handshake failed, or no route according to `afar reach`
 /// - 4: the status isn't 2xx, in `afar download` or `afar ws`, or with `--sse` or `--check-status`. With `--check-status`, the
@@ -77,7 +77,7 @@ enum ExitReason: Int32, CaseIterable {
     var meaning: String {
         switch self {
         case .success: "success"
-        case .noMatch: "nothing matches the XPath expression of afar xml"
+        case .noMatch: "nothing matches the XPath expression of afar xml, or afar diff found differences"
         case .usage: "invalid usage, an invalid URL, or a request that cannot be sent"
         case .connection: "host not found, connection refused, TLS failure, or no network"
         case .httpStatus: "status not 2xx in afar download or ws, or with --sse or --check-status"

@@ -59,7 +59,9 @@ enum ReportFile {
     /// - Returns: Whether the report was written, or isn't required.
     @discardableResult
     static func save(_ status: ExitReason, after error: (any Error)? = nil) -> Bool {
-        save(exitCode: Int64(status.rawValue), failure: error.map { ReportedFailure(status, $0) })
+        let isDifference = (error as? Failure)?.message == ""
+        return save(
+            exitCode: Int64(status.rawValue), failure: isDifference ? nil : error.map { ReportedFailure(status, $0) })
     }
 
     /// Writes the report once, after a signal.

@@ -116,7 +116,9 @@ struct RequestReport {
         ]
     }
 
-    private func url(_ url: URL?) -> JSONOutput { .text(url.map { TerminalText.line(redaction.url($0.absoluteString)) }) }
+    private func url(_ url: URL?) -> JSONOutput {
+        .text(url.map { TerminalText.line(redaction.url($0.absoluteString)) })
+    }
 
     private func field(_ field: HTTPField) -> JSONOutput {
         .object([

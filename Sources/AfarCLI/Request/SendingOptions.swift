@@ -159,8 +159,9 @@ enum TimeoutArgument {
 enum CookieJarFile {
     private static let opened = Locked<FileCookieStore?>(nil)
 
-    /// Opens the file, which doesn't need to exist.
+    /// Opens the file, which doesn't need to exist. All requests of a command share it.
     static func open(_ path: String) throws -> FileCookieStore {
+        if let store = opened.withLock({ $0 }) { return store }
         do {
             let store = try FileCookieStore(file: URL(filePath: path))
             opened.withLock { $0 = store }

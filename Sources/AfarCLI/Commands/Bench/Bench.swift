@@ -141,16 +141,11 @@ struct BenchRunner {
         let summary = BenchSummary(plan: plan, load: options.load, result: result)
         ReportFile.setResult(summary.members)
         try StandardOutput.write(summary.text)
-        if let error = result.firstError {
-            StandardError.write("afar: The first error: \(Failure(error, url: plan.url).message)\n")
-        }
         interruption.reraise()
-        if let error = result.firstError, result.responses == 0 {
-            var failure = Failure(error, url: plan.url)
-            // The message has already been printed.
-            failure.message = ""
-            throw failure
-        }
+        guard let error = result.firstError else { return }
+        let failure = Failure(error, url: plan.url)
+        guard result.responses > 0 else { throw failure }
+        StandardError.write("afar: The first error: \(failure.message)\n")
     }
 
     /// Reminds the user that loading someone else's server requires permission.
