@@ -1,0 +1,73 @@
+import Afar
+import Foundation
+
+/// Sends one request and prints the response.
+struct RequestRunner {
+    let plan: RequestPlan
+    let options: any ResponseCommand
+    /// The printer for the response; nil for ``ResponsePrinter``.
+    var printer: (any BodyPrinter)?
+
+    func run() async throws {
+        let inspector = Inspector(options.inspection, colors: options.colors)
+        if options.inspection.curl { return try inspector.printCurlCommand(CurlCommand(plan, options), for: plan) }
+        let spinner = Spinner(waitingFor: URLText.host(of: plan.url), isVerbose: options.inspection.verbose)
+        let session = try options.makeSession(for: plan.url) { inspector.watch($0) }
+        // Releasing the session would end the request.
+        defer { withExtendedLifetime(session) {} }
+        let request = session.request(plan.url, method: plan.method, headers: plan.headers) { [body = plan.body] in
+            $0.httpBody = body?.bytes
+        }
+        Retries(limit: options.sending.retry).apply(to: request)
+        let report = ResponseReport(plan: plan, options: options, inspector: inspector, printer: printer)
+        let response = await report.response(of: request)
+        spinner?.stop()
+        try report.print(response, of: request)
+    }
+}
+
+/// Prints the response of any kind of request as the options specify.
+struct ResponseReport {
+    let plan: RequestPlan
+    let options: any ResponseCommand
+    let inspector: Inspector
+    private let printer: any BodyPrinter
+
+    /// The statuses for which an empty body is accepted: all of them.
+    private static let anyStatus = Set(100...999)
+
+    /// - Parameter printer: The printer for the response; nil for ``ResponsePrinter``.
+    init(plan: RequestPlan, options: any ResponseCommand, inspector: Inspector, printer: (any BodyPrinter)? = nil) {
+        self.plan = plan
+        self.options = options
+        self.inspector = inspector
+        self.printer =
+            printer
+            ?? ResponsePrinter(
+                style: options.colors.style(for: .standardOutput),
+                includesHead: options.output.include || plan.method == .head, charset: options.output.charset)
+    }
+
+    /// Returns the response after its entire body has arrived.
+    func response(of request: DataRequest) async -> AFDataResponse<Data> {
+        await request.serializingData(emptyResponseCodes: Self.anyStatus).response
+    }
+
+    /// Prints the response, or throws the request's failure.
+    func print(_ response: AFDataResponse<Data>, of request: DataRequest) throws {
+        // Validation only triggers retries. A response that isn't retried is printed whatever its status.
+        if let error = response.error, !error.isResponseValidationError {
+            inspector.showSummary(of: request)
+            throw Failure(error, url: plan.url)
+        }
+        guard let head = request.responseHead else {
+            throw Failure(.other, "No response from \(Redaction.standard.url(plan.url)).")
+        }
+        let body = response.value ?? request.data ?? Data()
+        let output = Result { try printer.output(head: head, body: body) }
+        if case .success(let bytes) = output { try StandardOutput.write(bytes) }
+        inspector.showSummary(of: request)
+        try options.output.check(head, url: plan.url)
+        _ = try output.get()
+    }
+}
