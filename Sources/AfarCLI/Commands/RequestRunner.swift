@@ -9,9 +9,10 @@ struct RequestRunner {
     var printer: (any BodyPrinter)?
 
     func run() async throws {
-        let inspector = Inspector(options.inspection, colors: options.colors)
+        let inspector = try Inspector(options)
         if options.inspection.curl { return try inspector.printCurlCommand(CurlCommand(plan, options), for: plan) }
-        let spinner = Spinner(waitingFor: URLText.host(of: plan.url), isVerbose: options.inspection.verbose)
+        let spinner = Spinner(
+            waitingFor: URLText.host(of: plan.url), isVerbose: options.inspection.verbose || options.output.offline)
         let session = try options.makeSession(for: plan.url) { inspector.watch($0) }
         // Releasing the session would end the request.
         defer { withExtendedLifetime(session) {} }
@@ -31,6 +32,8 @@ struct ResponseReport {
     let plan: RequestPlan
     let options: any ResponseCommand
     let inspector: Inspector
+    private let parts: OutputParts
+    private let style: Style
     private let printer: any BodyPrinter
 
     /// The statuses for which an empty body is accepted: all of them.
@@ -41,11 +44,12 @@ struct ResponseReport {
         self.plan = plan
         self.options = options
         self.inspector = inspector
+        parts = options.parts(of: plan.method, showsHead: printer == nil)
+        style = options.colors.style(for: .standardOutput)
         self.printer =
             printer
             ?? ResponsePrinter(
-                style: options.colors.style(for: .standardOutput),
-                includesHead: options.output.include || plan.method == .head, charset: options.output.charset)
+                style: style, includesHead: parts.contains(.responseHead), charset: options.output.charset)
     }
 
     /// Returns the response after its entire body has arrived.
@@ -55,6 +59,7 @@ struct ResponseReport {
 
     /// Prints the response, or throws the request's failure.
     func print(_ response: AFDataResponse<Data>, of request: DataRequest) throws {
+        if try inspector.hasPrintedRequest() { return }
         // Validation only triggers retries. A response that isn't retried is printed whatever its status.
         if let error = response.error, !error.isResponseValidationError {
             inspector.showSummary(of: request)
@@ -64,10 +69,24 @@ struct ResponseReport {
             throw Failure(.other, "No response from \(Redaction.standard.url(plan.url)).")
         }
         let body = response.value ?? request.data ?? Data()
-        let output = Result { try printer.output(head: head, body: body) }
-        if case .success(let bytes) = output { try StandardOutput.write(bytes) }
+        let output = Result { try text(head, body, of: request) }
+        if case .success(let bytes) = output { try options.output.pager.write(bytes) }
         inspector.showSummary(of: request)
         try options.output.check(head, url: plan.url)
         _ = try output.get()
+    }
+
+    private func text(_ head: ResponseHead, _ body: Data, of request: DataRequest) throws -> Data {
+        var text = inspector.requestText(parts, style)
+        if parts.contains(.responseBody) {
+            text += try printer.output(head: head, body: body)
+        } else if parts.contains(.responseHead) {
+            text += Data(ResponsePrinter.lines(of: head, style).utf8)
+        }
+        if parts.contains(.metadata) {
+            if parts.contains(.responseBody) { text += Data(text.last == UInt8(ascii: "\n") ? "\n".utf8 : "\n\n".utf8) }
+            text += Data(ExchangeFacts.text(of: request, style).utf8)
+        }
+        return text
     }
 }

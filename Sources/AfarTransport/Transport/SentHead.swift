@@ -29,7 +29,8 @@ package struct SentHead: Sendable, Equatable {
         self.init(method: String(words[0]), target: String(words[1]), version: String(words[2]), fields: [])
         for line in lines.dropFirst() {
             guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) else { continue }
-            fields.append(Field(String(line[..<colon]), String(line[line.utf8.index(after: colon)...].drop { $0 == " " })))
+            fields.append(
+                Field(String(line[..<colon]), String(line[line.utf8.index(after: colon)...].drop { $0 == " " })))
         }
     }
 
@@ -51,7 +52,8 @@ package struct SentHead: Sendable, Equatable {
         }
         fields += sent(Array(own)) + accept + sent(others)
         if !exchange.body.isNone {
-            fields.append(exchange.body.length.map { Field("Content-Length", "\($0)") } ?? Field("Transfer-Encoding", "chunked"))
+            fields.append(
+                exchange.body.length.map { Field("Content-Length", "\($0)") } ?? Field("Transfer-Encoding", "chunked"))
         } else if request.method.expectsContent {
             fields.append(Field("Content-Length", "0"))
         }
