@@ -41,7 +41,7 @@ struct OutputOptions: ParsableArguments {
     var include = false
 
     @Option(
-        name: .shortAndLong,
+        name: [.customShort("p", allowingJoined: true), .long],
         help: ArgumentHelp(
             """
             Print these parts: H and B for the request's head and body, h and b for the response's, m for the time and size. \

@@ -82,9 +82,9 @@ struct RequestPrinter {
         if request.body.isNone || request.body.length == 0 { return "" }
         let type = request.mediaType
         let style = Style(isPretty: true, isColored: style.isColored)
-        guard case .data(let data) = request.body, data.count <= longestLoggedBody,
-            !type.essence.hasPrefix("multipart/"),
-            let text = String(data: data, encoding: .utf8), !TerminalText.isBinary(text)
+        guard let length = request.body.length, length <= longestLoggedBody, !type.essence.hasPrefix("multipart/"),
+            let data = bytes(of: request.body), let text = String(data: data, encoding: .utf8),
+            !TerminalText.isBinary(text)
         else {
             let length = request.body.length.map { BodyText.summary($0, type: request.contentType) }
             return style.paint("(\(length ?? "a body of unknown length"))", .dim) + "\n"

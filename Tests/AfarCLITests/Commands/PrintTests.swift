@@ -12,6 +12,19 @@ struct PrintTests {
         try await RawServer.start([.respond(response), .close])
     }
 
+    /// Runs the tool with the URL of a new server.
+    private func run(
+        _ command: String, _ options: [String], onTerminal: Bool = false
+    ) async throws -> Tool.Outcome {
+        let server = try await server()
+        let url = server.url.absoluteString
+        defer { withExtendedLifetime(server) {} }
+        guard !onTerminal else {
+            return try await Tool.runOnTerminal([command, url, "--color", "never"] + options)
+        }
+        return try await Tool.run([command, url] + options)
+    }
+
     /// The head that the server received, in the form that the tool prints.
     private func received(by server: RawServer) throws -> String {
         let head = try #require(server.requests.first)
@@ -42,17 +55,16 @@ struct PrintTests {
             (["-pBb"], "ok\n"),
         ])
     func theLettersSelectParts(options: [String], text: String) async throws {
-        let server = try await server()
-        let outcome = try await Tool.run(["get", server.url.absoluteString] + options)
+        let outcome = try await run("get", options)
         #expect(outcome.text == text)
         #expect(outcome.status == 0)
     }
 
     @Test(.timeLimit(.minutes(5))) func metadataComesLast() async throws {
-        let outcome = try await Tool.run("get", try await server().url.absoluteString, "--print", "bm")
+        let outcome = try await run("get", ["--print", "bm"])
         #expect(
             outcome.text.wholeMatch(of: /ok\n\nElapsed time: [0-9.]+ ms\nSize: 3 bytes\n/) != nil, "\(outcome.text)")
-        let streamed = try await Tool.run("get", try await server().url.absoluteString, "--print", "Hhbm", "--stream")
+        let streamed = try await run("get", ["--print", "Hhbm", "--stream"])
         #expect(streamed.text.hasPrefix("GET / HTTP/1.1\nHost: "))
         #expect(streamed.text.contains("\n\n\(Self.head)ok\n\nElapsed time: "), "\(streamed.text)")
     }
@@ -61,20 +73,19 @@ struct PrintTests {
         let arguments = [
             "--print", "H", "-H", "Authorization: Bearer hush", "--query", "token=hush", "-H", "Cookie: a=hush",
         ]
-        let hidden = try await Tool.run(["get", try await server().url.absoluteString] + arguments)
+        let hidden = try await run("get", arguments)
         #expect(!hidden.text.contains("hush"))
         #expect(hidden.text.hasPrefix("GET /?token=*** HTTP/1.1\n"))
         #expect(hidden.errors == "afar: Secrets are hidden as ***. To print them, use --show-secrets.\n")
-        let shown = try await Tool.run(["get", try await server().url.absoluteString, "--show-secrets"] + arguments)
+        let shown = try await run("get", arguments + ["--show-secrets"])
         #expect(shown.text.contains("\nAuthorization: Bearer hush\n") && shown.text.contains("?token=hush "))
         #expect(shown.errors == "")
     }
 
     @Test(.timeLimit(.minutes(5))) func aTerminalShowsTheHeadFirst() async throws {
-        let url = { try await server().url.absoluteString }
-        #expect(try await Tool.runOnTerminal("get", url(), "--color", "never").text == Self.head + "ok\n")
-        #expect(try await Tool.runOnTerminal("get", url(), "--color", "never", "-p", "b").text == "ok\n")
-        #expect(try await Tool.runOnTerminal("get", url(), "--color", "never", "--stream").text == Self.head + "ok\n")
+        #expect(try await run("get", [], onTerminal: true).text == Self.head + "ok\n")
+        #expect(try await run("get", ["-p", "b"], onTerminal: true).text == "ok\n")
+        #expect(try await run("get", ["--stream"], onTerminal: true).text == Self.head + "ok\n")
     }
 
     @Test(.timeLimit(.minutes(5))) func unknownLettersAndCombinationsAreRefused() async throws {

@@ -163,7 +163,7 @@ struct VerboseTests {
             "post", url, "-v", "--data", "a\u{1B}]0;x\u{9B}", environment: ["NO_COLOR": "1"])
         #expect(text.errors.contains("\na\\u001B]0;x\\u009B\n"))
         #expect(!text.errors.contains("\u{1B}]0") && !text.errors.contains("\u{9B}"))
-        let binary = try await Tool.run("post", url, "-v", "--data", "-", input: Data([0, 1, 2]))
+        let binary = try await Tool.run("post", url, "-v", "--data", "-", input: Data([0xFF, 1, 2]))
         #expect(binary.errors.contains("\n(3 bytes of application/octet-stream)\n"))
     }
 

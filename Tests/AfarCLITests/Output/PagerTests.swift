@@ -31,13 +31,14 @@ struct PagerTests {
     @Test(.timeLimit(.minutes(5))) func longOutputOnATerminalIsPaged() async throws {
         let (server, url) = try await server()
         let pager = ["PAGER": "sed -n 's/^line 99$/& in the pager/p'"]
-        let paged = try await Tool.runOnTerminal("get", url, isInteractive: true, environment: pager)
+        let paged = try await Tool.runOnTerminal("get", url, "--body", isInteractive: true, environment: pager)
         #expect(paged.text == "line 99 in the pager\n")
         #expect(paged.status == 0)
-        let direct = try await Tool.runOnTerminal("get", url, "--no-pager", isInteractive: true, environment: pager)
+        let direct = try await Tool.runOnTerminal(
+            "get", url, "--body", "--no-pager", isInteractive: true, environment: pager)
         #expect(direct.text.contains("line 98\nline 99\nline 100\n"))
         // The standard input isn't a terminal.
-        #expect(try await Tool.runOnTerminal("get", url, environment: pager).text == direct.text)
+        #expect(try await Tool.runOnTerminal("get", url, "--body", environment: pager).text == direct.text)
         let short = server.url("/json").absoluteString
         let fits = try await Tool.runOnTerminal("get", short, "--body", isInteractive: true, environment: pager)
         #expect(fits.text.contains("Ada"))

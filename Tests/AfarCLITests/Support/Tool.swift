@@ -87,6 +87,16 @@ enum Tool {
         environment: [String: String] = [:],
         onOutput: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws -> Outcome {
+        try await runOnTerminal(
+            arguments, isInteractive: isInteractive, showsErrors: showsErrors, environment: environment,
+            onOutput: onOutput)
+    }
+
+    static func runOnTerminal(
+        _ arguments: [String], isInteractive: Bool = false, showsErrors: Bool = false,
+        environment: [String: String] = [:],
+        onOutput: @escaping @Sendable (String) -> Void = { _ in }
+    ) async throws -> Outcome {
         try await run(
             executable: url(), arguments, environment: environment, output: PseudoTerminal(),
             isInteractive: isInteractive, showsErrors: showsErrors, onTerminalOutput: onOutput)
