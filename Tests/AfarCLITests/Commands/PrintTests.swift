@@ -152,6 +152,15 @@ struct PrintTests {
         #expect(colored.text.hasSuffix("{\n  \u{1B}[34m\"a\"\u{1B}[0m: \u{1B}[32m\"é\"\u{1B}[0m\n}\n"))
     }
 
+    @Test(.timeLimit(.minutes(5))) func offlineAppliesToStreams() async throws {
+        for option in ["--sse", "--stream"] {
+            let outcome = try await Tool.run("get", ":1", "--offline", option)
+            #expect(outcome.status == 0 && outcome.errors == "", "\(outcome.errors)")
+            #expect(outcome.text.hasPrefix("GET / HTTP/1.1\nHost: localhost:1\n"))
+            #expect(outcome.text.contains("\nAccept: text/event-stream\n") == (option == "--sse"))
+        }
+    }
+
     @Test(.timeLimit(.minutes(5))) func offlineHidesSecretsAndReportsErrors() async throws {
         let outcome = try await Tool.run("get", "example.com", "--offline", "--bearer", "hush")
         #expect(outcome.status == 0)

@@ -127,6 +127,25 @@ struct VerboseTests {
         #expect(lines(outcome, ">").contains { $0.lowercased().hasPrefix("> user-agent: afar/") })
     }
 
+    /// Only the transport can report the form of a request for a proxy.
+    @Test(.timeLimit(.minutes(5)), arguments: ["afar", "curl"])
+    func theRequestToAProxyIsShown(transport: String) async throws {
+        let proxy = try await RawServer.start([.respond("HTTP/1.1 204 No Content\r\n\r\n"), .close])
+        let place = "http://ann:hush@127.0.0.1:\(proxy.port)"
+        let outcome = try await Tool.run(
+            "get", "http://nowhere.test/x?token=hush", "-v", "--proxy", place, "--transport", transport)
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(lines(outcome, ">").first == "> GET http://nowhere.test/x?token=*** HTTP/1.1")
+        #expect(lines(outcome, ">").contains("> Proxy-Authorization: Basic ***"))
+        #expect(!outcome.errors.contains("hush"))
+    }
+
+    @Test(.timeLimit(.minutes(5))) func nothingIsShownAsSentBeforeTheConnection() async throws {
+        let outcome = try await Tool.run("post", try ClosedPort().url.absoluteString, "-v", "--data", "hello")
+        #expect(lines(outcome, ">").isEmpty)
+        #expect(!outcome.errors.contains("hello"))
+    }
+
     @Test(.timeLimit(.minutes(5))) func everyRequestOfARedirectIsShown() async throws {
         let server = try await TestServer.start()
         let outcome = try await Tool.run(
