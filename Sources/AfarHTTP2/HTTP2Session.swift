@@ -146,13 +146,14 @@ package final class HTTP2Session {
     ///   - body: The length of the body. With any value except `none` and `length(0)`, the body is read from the handler. If its length
     ///     differs from the declared one, the stream fails. `chunked` means that the length is unknown.
     ///   - url: The URL for the response's head.
+    ///   - report: A closure that receives the head.
     /// - Returns: The stream's identifier.
     /// - Throws: `invalidURL` or `invalidUse` like ``RequestHead``; `connectionLost` if the connection accepts no further streams;
     ///   `unsupportedByTransport` for extended CONNECT without support by the server. Nothing has been sent in these cases.
     package func submit(
         _ request: HTTPRequest, defaultFields defaults: HTTPFields = HTTPFields(),
         body: RequestHead.BodyFraming = .none,
-        url: String, handler: any HTTP2StreamHandler
+        url: String, handler: any HTTP2StreamHandler, report: ((SentHead) -> Void)? = nil
     ) throws(Fault) -> Int32 {
         if let failure { throw failure }
         guard !isDraining else { throw Fault(.connectionLost, "the HTTP/2 connection accepts no further requests") }
@@ -167,6 +168,7 @@ package final class HTTP2Session {
             }
         }
         try check(id)
+        report?(fields.sentHead)
         let stream = Stream(id: id, url: url, handler: handler)
         if case .length(let length) = body { stream.bodyLeft = length }
         streams[id] = stream

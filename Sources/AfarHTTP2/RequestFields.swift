@@ -73,6 +73,23 @@ struct RequestFields {
 
     var isEmpty: Bool { lines.isEmpty }
 
+    /// The request's head. `Host` stands for `:authority`.
+    var sentHead: SentHead {
+        var head = SentHead(method: "", target: "", version: "HTTP/2", fields: [])
+        for line in lines {
+            let value = String(decoding: bytes[line.value], as: UTF8.self)
+            switch String(decoding: bytes[line.name], as: UTF8.self) {
+            case ":method": head.method = value
+            case ":path": head.target = value
+            case ":authority": head.fields.append(SentHead.Field("host", value))
+            case ":scheme": break
+            case let name: head.fields.append(SentHead.Field(name, value))
+            }
+        }
+        if head.target.isEmpty { head.target = head.fields.first?.value ?? "" }
+        return head
+    }
+
     /// Calls a closure with the lines. The pointers are valid during the call.
     func withLines<Result>(_ body: (UnsafePointer<nghttp2_nv>?, Int) -> Result) -> Result {
         bytes.withUnsafeBufferPointer { buffer in

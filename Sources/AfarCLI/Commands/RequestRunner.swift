@@ -11,10 +11,10 @@ struct RequestRunner {
     var file: OutputFile?
 
     func run() async throws {
-        let inspector = Inspector(options.inspection, colors: options.colors)
+        let inspector = try Inspector(options)
         if options.inspection.curl { return try inspector.printCurlCommand(CurlCommand(plan, options), for: plan) }
-        let spinner = Spinner(
-            waitingFor: URLText.host(of: plan.url), isHidden: options.inspection.verbose || options.output.silent)
+        let isQuiet = options.inspection.verbose || options.output.offline || options.output.silent
+        let spinner = Spinner(waitingFor: URLText.host(of: plan.url), isHidden: isQuiet)
         let session = try options.makeSession(for: plan) { inspector.watch($0) }
         // Releasing the session would end the request.
         defer { withExtendedLifetime(session) {} }
@@ -33,6 +33,8 @@ struct ResponseReport {
     let plan: RequestPlan
     let options: any ResponseCommand
     let inspector: Inspector
+    private let parts: OutputParts
+    private let style: Style
     private let printer: (any BodyPrinter)?
     private let file: OutputFile?
 
@@ -49,6 +51,8 @@ struct ResponseReport {
         self.plan = plan
         self.options = options
         self.inspector = inspector
+        parts = options.parts(of: plan.method, showsHead: printer == nil)
+        style = options.colors.style(for: .standardOutput)
         self.printer = printer
         self.file = file
     }
@@ -61,6 +65,7 @@ struct ResponseReport {
 
     /// Prints the response, or throws the request's failure.
     func print(_ response: AFDataResponse<Data>, of request: DataRequest) throws {
+        if try inspector.hasPrintedRequest() { return }
         try file?.check()
         // Validation only triggers retries. A response that isn't retried is printed whatever its status.
         if let error = response.error, !error.isResponseValidationError {
@@ -71,25 +76,35 @@ struct ResponseReport {
             throw Failure(.other, "No response from \(Redaction.standard.url(plan.url)).")
         }
         let body = response.value ?? request.data ?? Data()
-        let output = Result { try self.output(head: head, body: body) }
-        if case .success(let bytes) = output { try StandardOutput.write(bytes) }
+        let output = Result { try text(head, body, of: request) }
+        if case .success(let bytes) = output { try options.output.pager.write(bytes) }
         inspector.showSummary(of: request)
         try options.output.check(head, url: plan.url)
         _ = try output.get()
     }
 
     /// Returns the output for a response. A body that belongs into a file isn't part of it.
-    private func output(head: ResponseHead, body: Data) throws -> Data {
-        let style = options.colors.style(for: .standardOutput)
-        let includesHead = options.output.include || plan.method == .head
-        guard let file else {
-            let standard = ResponsePrinter(style: style, includesHead: includesHead, charset: options.output.charset)
-            return try (printer ?? standard).output(head: head, body: body)
+    private func text(_ head: ResponseHead, _ body: Data, of request: DataRequest) throws -> Data {
+        var parts = parts
+        if let file {
+            if let printer, parts.contains(.responseBody) {
+                try file.replaceContents(with: printer.output(head: head, body: body))
+                try file.check()
+            }
+            parts.remove(.responseBody)
         }
-        if let printer {
-            try file.replaceContents(with: printer.output(head: head, body: body))
-            try file.check()
+        var text = inspector.requestText(parts, style)
+        if parts.contains(.responseBody) {
+            let standard = ResponsePrinter(
+                style: style, includesHead: parts.contains(.responseHead), charset: options.output.charset)
+            text += try (printer ?? standard).output(head: head, body: body)
+        } else if parts.contains(.responseHead) {
+            text += Data(ResponsePrinter.lines(of: head, style).utf8)
         }
-        return includesHead ? Data(ResponsePrinter.lines(of: head, style).utf8) : Data()
+        if parts.contains(.metadata) {
+            if parts.contains(.responseBody) { text += Data(text.last == UInt8(ascii: "\n") ? "\n".utf8 : "\n\n".utf8) }
+            text += Data(ExchangeFacts.text(of: request, style).utf8)
+        }
+        return text
     }
 }

@@ -71,7 +71,9 @@ struct ResumableUploadRunner {
         }
         let unsupported = [
             ("--curl", options.inspection.curl), ("--timing", options.inspection.timing),
-            ("--include", options.output.include), ("--charset", options.output.charset != nil),
+            ("--include", options.output.include), ("--print", options.output.print != nil),
+            ("--headers", options.output.headers),
+            ("--offline", options.output.offline), ("--charset", options.output.charset != nil),
         ]
         guard let (name, _) = unsupported.first(where: \.1) else { return }
         throw Failure(

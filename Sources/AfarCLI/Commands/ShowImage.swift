@@ -42,7 +42,7 @@ struct ShowImage: ResponseCommand {
         let style = colors.style(for: facts)
         return try ImagePrinter(
             options: image, canvas: image.output == nil ? TerminalCanvas(image, facts, style) : nil, style: style,
-            includesHead: output.include, name: name)
+            includesHead: parts(of: .get, showsHead: false).contains(.responseHead), name: name)
     }
 }
 

@@ -33,7 +33,8 @@ struct ShowXML: ResponseCommand {
     func run() async throws {
         let plan = try RequestPlan(.get, address, self)
         let printer = XMLPrinter(
-            style: colors.style(for: .standardOutput), includesHead: output.include,
+            style: colors.style(for: .standardOutput),
+            includesHead: parts(of: .get, showsHead: false).contains(.responseHead),
             readsHTML: document.html, query: try XPathQuery(document), charset: output.charset,
             url: Redaction.standard.url(plan.url))
         try await RequestRunner(plan: plan, options: self, printer: printer).run()
@@ -76,7 +77,7 @@ struct XMLPrinter: BodyPrinter {
         let document = try document(body, head)
         let text = try text(of: document)
         let lines = includesHead ? ResponsePrinter.lines(of: head, style) : ""
-        return Data((lines + (style.isPretty ? TerminalText.safe(text) : text)).utf8)
+        return Data((lines + text).utf8)
     }
 
     private func document(_ body: Data, _ head: ResponseHead) throws(Failure) -> XML.Document {
@@ -97,9 +98,9 @@ struct XMLPrinter: BodyPrinter {
     }
 
     private func text(of document: XML.Document) throws -> String {
-        guard let query else { return document.xmlString(prettyPrinted: true) }
+        guard let query else { return markup(document.xmlString(prettyPrinted: true)) }
         let result = try query.result(in: document)
-        guard case .nodes(let nodes) = result else { return result.string + "\n" }
+        guard case .nodes(let nodes) = result else { return safe(result.string) + "\n" }
         guard !nodes.isEmpty else { throw noMatch(for: query, in: document) }
         return nodes.map { node in
             let text = text(of: node)
@@ -110,11 +111,15 @@ struct XMLPrinter: BodyPrinter {
 
     private func text(of node: XML.Node) -> String {
         switch node.kind {
-        case .document: node.document.xmlString(prettyPrinted: true)
-        case .attribute, .text, .cdata: node.text
-        case .element, .comment, .processingInstruction, .other: node.xmlString(prettyPrinted: true)
+        case .document: markup(node.document.xmlString(prettyPrinted: true))
+        case .attribute, .text, .cdata: safe(node.text)
+        case .element, .comment, .processingInstruction, .other: markup(node.xmlString(prettyPrinted: true))
         }
     }
+
+    private func safe(_ text: String) -> String { style.isPretty ? TerminalText.safe(text) : text }
+
+    private func markup(_ text: String) -> String { MarkupText.colored(safe(text), isHTML: readsHTML, style) }
 
     private func noMatch(for query: XPathQuery, in document: XML.Document) -> Failure {
         let namespace = document.root.namespaceURI

@@ -18,21 +18,29 @@ struct StreamRunner {
     }
 
     func run() async throws {
-        let inspector = Inspector(options.inspection, colors: options.colors)
+        let inspector = try Inspector(options)
         if options.inspection.curl {
             return try inspector.printCurlCommand(CurlCommand(plan, options, more: ["--no-buffer"]), for: plan)
         }
         let session = try options.makeSession(for: plan) { inspector.watch($0) }
         // Releasing the session would end the request.
         defer { withExtendedLifetime(session) {} }
-        let output = StreamOutput(
-            style: options.colors.style(for: .standardOutput), charset: options.output.charset)
+        let parts = options.parts(of: plan.method, showsHead: true)
+        guard parts.contains(.responseBody) || options.output.offline else {
+            throw Failure(.usage, "--print requires b with --stream, --sse and --sse-json, which print the body.")
+        }
+        let style = options.colors.style(for: .standardOutput)
+        let output = StreamOutput(style: style, charset: options.output.charset)
         let request = session.streamRequest(
             plan.url, method: plan.method, headers: plan.headers, automaticallyCancelOnStreamError: true
         ) { [body = plan.body] in $0.httpBody = body?.bytes }
-        if options.output.include {
+        if !parts.subtracting([.responseBody, .metadata]).isEmpty, !options.output.offline {
             request.onHTTPResponse(on: output.queue) { [weak request] _, answer in
-                answer(output.write(head: request?.responseHead) ? .allow : .cancel)
+                var text = inspector.requestText(parts, style)
+                if let head = request?.responseHead, parts.contains(.responseHead) {
+                    text += Data(ResponsePrinter.lines(of: head, style).utf8)
+                }
+                answer(output.write(text: text) ? .allow : .cancel)
             }
         }
         StandardOutput.onClose {
@@ -40,6 +48,10 @@ struct StreamRunner {
             request.cancel()
         }
         let completion = await output.completion(of: request, as: format)
+        if try inspector.hasPrintedRequest() { return }
+        if completion.error == nil, parts.contains(.metadata) {
+            _ = output.write(text: Data("\n\(ExchangeFacts.text(of: request, style))".utf8))
+        }
         inspector.showSummary(of: request)
         try output.check()
         if let error = completion.error {
@@ -143,11 +155,8 @@ final class StreamOutput: Sendable {
         }
     }
 
-    /// Writes a response head and returns whether that succeeded.
-    func write(head: ResponseHead?) -> Bool {
-        guard let head else { return true }
-        return (try? write(Data(ResponsePrinter.lines(of: head, style).utf8))) != nil
-    }
+    /// Writes the text before or after the body, and returns whether that succeeded.
+    func write(text: Data) -> Bool { (try? write(text)) != nil }
 
     /// Stores the first failure.
     func fail(_ error: any Error) {

@@ -115,11 +115,11 @@ struct UploadRunner {
     let file: OutputFile?
 
     func run() async throws {
-        let inspector = Inspector(options.inspection, colors: options.colors)
+        let inspector = try Inspector(options)
         if options.inspection.curl { return try inspector.printCurlCommand(curlCommand, for: plan) }
         // Cancellation removes the temporary file of a form.
         let interruption = await Interruption()
-        let meter = progress.makeMeter(options.colors)
+        let meter = options.output.offline || options.output.silent ? nil : progress.makeMeter(options.colors)
         let session = try options.makeSession(for: plan) { inspector.watch($0) { meter.write($0) } }
         // Releasing the session would end the request.
         defer { withExtendedLifetime(session) {} }

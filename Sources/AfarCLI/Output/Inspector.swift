@@ -9,19 +9,65 @@ struct Inspector {
     private let style: Style
     private let output = OutputFacts.standardError
     private let redaction: Redaction
+    /// The last request that was sent, if it is printed.
+    private let record: SentRequestRecord?
+    /// Prints requests instead of sending them; nil to send them.
+    private let offline: OfflineOutput?
 
     init(_ options: InspectionOptions, colors: ColorOptions) {
         self.options = options
         style = colors.style(for: output)
         redaction = Redaction(showsSecrets: options.showSecrets)
+        (record, offline) = (nil, nil)
     }
 
-    /// With `--verbose`, wraps a transport in a transport that logs every exchange.
+    /// - Throws: A ``Failure`` if options contradict each other.
+    init(_ command: any ResponseCommand) throws {
+        options = command.inspection
+        style = command.colors.style(for: output)
+        redaction = Redaction(showsSecrets: options.showSecrets)
+        let parts = command.output.explicitParts
+        if command.output.offline {
+            try OfflineOutput.check(command)
+            record = nil
+            offline = OfflineOutput(
+                parts: parts ?? .request, style: command.colors.style(for: .standardOutput), redaction: redaction)
+        } else {
+            record = parts?.isDisjoint(with: .request) == false ? SentRequestRecord() : nil
+            offline = nil
+        }
+    }
+
+    /// Wraps a transport in one that logs every exchange with `--verbose`, or that prints requests with `--offline`.
     func watch(
         _ transport: any Transport, write: @escaping @Sendable (String) -> Void = StandardError.write
     ) -> any Transport {
-        guard options.verbose else { return transport }
-        return VerboseTransport(base: transport, log: VerboseLog(style: style, redaction: redaction, write: write))
+        if let offline { return OfflineTransport(capabilities: transport.capabilities, output: offline) }
+        guard options.verbose || record != nil else { return transport }
+        let log = options.verbose ? VerboseLog(style: style, redaction: redaction, write: write) : nil
+        return WatchedTransport(base: transport, log: log, record: record)
+    }
+
+    /// Returns whether the request was printed instead of being sent.
+    ///
+    /// - Throws: The ``Failure`` if the output couldn't be written.
+    func hasPrintedRequest() throws -> Bool { try offline?.check(with: self) ?? false }
+
+    /// Returns the parts of the last request that are printed before the response.
+    func requestText(_ parts: OutputParts, _ style: Style) -> Data {
+        guard let request = record?.last else { return Data() }
+        noteHiddenSecrets(in: request.head, parts)
+        return RequestPrinter(parts: parts, style: style, redaction: redaction).text(of: request)
+    }
+
+    /// Prints a note on standard error if a request's head has secrets that are hidden.
+    func noteHiddenSecrets(in head: SentHead, _ parts: OutputParts) {
+        guard parts.contains(.requestHead), RequestPrinter.hidesSecrets(of: head, redaction) else { return }
+        noteHiddenSecrets()
+    }
+
+    private func noteHiddenSecrets() {
+        StandardError.write("afar: Secrets are hidden as ***. To print them, use --show-secrets.\n")
     }
 
     /// Prints the outcome of a request with `--verbose`, and its timing chart with `--timing`.
@@ -38,7 +84,7 @@ struct Inspector {
         let text = command.text(redaction)
         try StandardOutput.write(text + "\n")
         if text != command.text(Redaction(showsSecrets: true)) {
-            StandardError.write("afar: Secrets are hidden as ***. To print them, use --show-secrets.\n")
+            noteHiddenSecrets()
         }
     }
 }
@@ -49,7 +95,7 @@ struct Inspector {
 struct InspectionOptions: ParsableArguments {
     @Flag(
         name: .shortAndLong,
-        help: "Show the request, the response headers and the connection on the standard error stream.")
+        help: "Show all requests, response headers and connections on the standard error stream.")
     var verbose = false
 
     @Flag(help: "Show a timing chart on the standard error stream.")
@@ -58,127 +104,13 @@ struct InspectionOptions: ParsableArguments {
     @Flag(help: "Print the equivalent curl command line instead of sending the request.")
     var curl = false
 
-    @Flag(help: "Show passwords, tokens and cookies in the output of --verbose and --curl instead of ***.")
+    @Flag(
+        help: "Show passwords, tokens and cookies instead of *** in what --verbose, --print, --offline and --curl show."
+    )
     var showSecrets = false
 
     func validate() throws {
         if curl, timing { throw ValidationError("--timing can't be combined with --curl, which sends nothing.") }
-    }
-}
-
-// MARK: - Logging exchanges
-
-/// Logs every exchange of a transport as it happens.
-struct VerboseTransport: Transport {
-    let base: any Transport
-    let log: VerboseLog
-
-    var capabilities: TransportCapabilities { base.capabilities }
-
-    func send(_ exchange: Exchange) async throws -> TransportResponse {
-        let isSecure = exchange.request.scheme == "https"
-        var exchange = exchange
-        exchange.observer = HeadObserver(log: log, next: exchange.observer)
-        log.sending(exchange)
-        do {
-            let response = try await base.send(exchange)
-            log.ended(response.report, isSecure: isSecure)
-            return response
-        } catch let error as TransportError {
-            if error.underlying is UndecidedTrust { log.certificatesArrived() } else { log.failed(error) }
-            log.ended(error.report, isSecure: isSecure)
-            throw error
-        }
-    }
-
-    func closeIdleConnections() { base.closeIdleConnections() }
-}
-
-/// Logs response heads as they arrive, and forwards all events.
-final class HeadObserver: ExchangeObserver {
-    private let log: VerboseLog
-    private let next: (any ExchangeObserver)?
-
-    init(log: VerboseLog, next: (any ExchangeObserver)?) {
-        self.log = log
-        self.next = next
-    }
-
-    func exchangeDidReceiveInformational(_ head: ResponseHead) {
-        log.received(head)
-        next?.exchangeDidReceiveInformational(head)
-    }
-
-    func exchangeDidReceiveHead(_ head: ResponseHead) {
-        log.received(head)
-        next?.exchangeDidReceiveHead(head)
-    }
-
-    func exchangeDidSend(bytes: Int64, expected: Int64?) { next?.exchangeDidSend(bytes: bytes, expected: expected) }
-
-    func exchangeWillFollow(_ redirect: Redirect) { next?.exchangeWillFollow(redirect) }
-
-    func exchangeWillAnswerChallenge(in head: ResponseHead) { next?.exchangeWillAnswerChallenge(in: head) }
-
-    func exchangeDidReceive(bytes: Int64, expected: Int64?) {
-        next?.exchangeDidReceive(bytes: bytes, expected: expected)
-    }
-}
-
-/// Logs exchanges line by line in the style of `curl -v`: `>` marks sent lines, `<` received lines, and `*` other information.
-struct VerboseLog: Sendable {
-    let style: Style
-    let redaction: Redaction
-    let write: @Sendable (String) -> Void
-
-    /// Logs a request before the transport adds its own headers.
-    func sending(_ exchange: Exchange) {
-        let request = exchange.request
-        var fields = request.headerFields
-        for field in exchange.options.defaultFields.fields where !request.headerFields.contains(field.name) {
-            fields.append(field)
-        }
-        var lines = [style.paint("\(request.method.rawValue) \(redaction.url(request.path ?? "/"))", .bold)]
-        lines.append(line("Host", request.authority ?? ""))
-        lines += fields.map { line($0.name.rawName, $0.value) }
-        if !exchange.body.isNone, !fields.contains(.contentLength) {
-            let length = exchange.body.length
-            lines.append(length.map { line("Content-Length", "\($0)") } ?? line("Transfer-Encoding", "chunked"))
-        }
-        print("*", [redaction.url(exchange.url)])
-        print(">", lines + [""])
-    }
-
-    /// Logs a final or informational head.
-    func received(_ head: ResponseHead) {
-        let status = style.paint(StatusLine.text(of: head.status), StatusLine.paint(for: head.status))
-        let fields = head.fields.map { line($0.name.rawName, $0.value) }
-        print("<", ["\(TerminalText.line(head.httpVersion)) \(status)"] + fields + [""])
-    }
-
-    /// Logs the trailers and measurements at the end of an exchange.
-    func ended(_ report: TransportReport, isSecure: Bool) {
-        for field in report.trailers { print("<", ["trailer \(line(field.name.rawName, field.value))"]) }
-        print("*", report.transactions.flatMap { ConnectionSummary($0, isSecure: isSecure).lines })
-    }
-
-    /// Logs that the connection was closed before anything was sent, pending the trust decision.
-    func certificatesArrived() {
-        print("*", ["Evaluating the server's certificates. Nothing has been sent yet."])
-    }
-
-    func failed(_ error: TransportError) {
-        print("*", [style.paint(TerminalText.line(error.description), .red)])
-    }
-
-    private func line(_ name: String, _ value: String) -> String {
-        "\(style.paint(name, .cyan)): \(TerminalText.line(redaction.value(value, of: name)))"
-    }
-
-    private func print(_ mark: String, _ lines: [String]) {
-        write(
-            lines.map { $0.isEmpty ? style.paint(mark, .dim) : "\(style.paint(mark, .dim)) \($0)" }
-                .map { $0 + "\n" }.joined())
     }
 }
 

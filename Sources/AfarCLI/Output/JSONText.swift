@@ -9,8 +9,15 @@ enum JSONText {
     static func isValid(_ text: String) -> Bool { indented(text, style: .plain) != nil }
 
     /// Returns the text colored and indented by two spaces per level, or nil if it isn't JSON.
-    static func indented(_ text: String, style: Style) -> String? {
-        var reader = JSONReader(text: Array(text.utf8), style: style)
+    ///
+    /// In a pretty style, escapes of printable characters are replaced by the characters, and control characters and invisible
+    /// characters by escapes. The result is the same JSON value.
+    ///
+    /// - Parameter isHidden: Returns whether to replace the value of a member with `***`. Receives the member's name.
+    static func indented(
+        _ text: String, style: Style, hiding isHidden: @escaping (String) -> Bool = { _ in false }
+    ) -> String? {
+        var reader = JSONReader(text: Array(text.utf8), style: style, isHidden: isHidden)
         return try? reader.read()
     }
 
@@ -38,12 +45,14 @@ struct JSONReader {
 
     let text: [UInt8]
     let style: Style
+    private let isHidden: (String) -> Bool
     private var position = 0
     private var output = ""
 
-    init(text: [UInt8], style: Style) {
+    init(text: [UInt8], style: Style, isHidden: @escaping (String) -> Bool) {
         self.text = text
         self.style = style
+        self.isHidden = isHidden
     }
 
     mutating func read() throws -> String {
@@ -75,14 +84,7 @@ struct JSONReader {
         }
         repeat {
             newLine(depth + 1)
-            if hasNames {
-                skipSpace()
-                output += style.paint(try string(), .blue)
-                skipSpace()
-                guard skip(UInt8(ascii: ":")) else { throw NotJSON() }
-                output += ": "
-            }
-            try value(depth: depth + 1)
+            if hasNames { try member(depth: depth + 1) } else { try value(depth: depth + 1) }
             skipSpace()
             if peek == UInt8(ascii: ",") { output += "," }
         } while skip(UInt8(ascii: ","))
@@ -91,7 +93,21 @@ struct JSONReader {
         output += end
     }
 
-    /// Reads a string with its quotes, unchanged.
+    private mutating func member(depth: Int) throws {
+        skipSpace()
+        let name = try string()
+        output += style.paint(name, .blue)
+        skipSpace()
+        guard skip(UInt8(ascii: ":")) else { throw NotJSON() }
+        output += ": "
+        guard isHidden(String(name.dropFirst().dropLast())) else { return try value(depth: depth) }
+        var shown = ""
+        swap(&shown, &output)
+        try value(depth: depth)
+        output = shown + style.paint("\"***\"", .green)
+    }
+
+    /// Reads a string with its quotes. In a pretty style, the string becomes readable and safe for terminals.
     private mutating func string() throws -> String {
         let start = position
         guard skip(UInt8(ascii: "\"")) else { throw NotJSON() }
@@ -101,7 +117,8 @@ struct JSONReader {
             if byte == UInt8(ascii: "\\") { try escape() }
         }
         guard skip(UInt8(ascii: "\"")) else { throw NotJSON() }
-        return String(decoding: text[start..<position], as: UTF8.self)
+        let string = String(decoding: text[start..<position], as: UTF8.self)
+        return style.isPretty ? JSONEscapes.readable(string) : string
     }
 
     private mutating func escape() throws {

@@ -36,17 +36,22 @@ struct ResponsePrinter: BodyPrinter {
     }
 
     private func readable(_ body: Data, _ head: ResponseHead) -> String {
-        let type = head.value(for: .contentType) ?? ""
+        if charset == nil, let line = imageLine(body, head) { return style.paint(line, .dim) + "\n" }
         guard let text = propertyListText(body, head) ?? text(of: body, head),
             charset != nil || !TerminalText.isBinary(text)
         else {
-            let size = Quantity.bytes(Int64(body.count))
-            let kind = type.isEmpty ? "binary data" : TerminalText.line(type)
-            return style.paint("(\(size) of \(kind), not shown on a terminal. To save it, use > name)", .dim) + "\n"
+            let content = BodyText.summary(Int64(body.count), type: head.value(for: .contentType))
+            return style.paint("(\(content), not shown on a terminal. To save it, use > name)", .dim) + "\n"
         }
-        let safe = TerminalText.safe(XMLText.isXML(head.mediaType) ? XMLText.indented(text) ?? text : text)
-        let readable = JSONText.indented(safe, style: style) ?? safe
-        return readable.hasSuffix("\n") ? readable : readable + "\n"
+        return BodyText.readable(text, head.mediaType, style)
+    }
+
+    /// Returns one line with the command that draws the image, or nil if the body isn't an image. SVG images are shown as text.
+    private func imageLine(_ body: Data, _ head: ResponseHead) -> String? {
+        let type = head.mediaType
+        guard type.essence.hasPrefix("image/"), !type.isXML else { return nil }
+        let url = ShellWord.quoted(TerminalText.line(Redaction.standard.url(head.url)))
+        return "(\(BodyText.summary(Int64(body.count), type: type.essence)). To show it, use afar image \(url))"
     }
 
     /// Returns the body as text, or nil if it isn't text. With `--charset`, every body counts as text.
@@ -62,6 +67,26 @@ struct ResponsePrinter: BodyPrinter {
             let xml = try? PropertyListSerialization.data(fromPropertyList: object, format: .xml, options: 0)
         else { return nil }
         return String(data: xml, encoding: .utf8)
+    }
+}
+
+/// The form of bodies for reading on a terminal.
+enum BodyText {
+    /// Returns text indented and colored by its type, without unsafe control characters, and with a line break at its end.
+    static func readable(_ text: String, _ type: MediaType, _ style: Style) -> String {
+        let readable = JSONText.indented(text, style: style) ?? markup(text, type, style)
+        return readable.hasSuffix("\n") ? readable : readable + "\n"
+    }
+
+    private static func markup(_ text: String, _ type: MediaType, _ style: Style) -> String {
+        let safe = TerminalText.safe(XMLText.isXML(type) ? XMLText.indented(text) ?? text : text)
+        if type.essence == "text/html" { return MarkupText.colored(safe, isHTML: true, style) }
+        return type.isXML ? MarkupText.colored(safe, style) : safe
+    }
+
+    /// Returns the size and the type of a body, such as "12 kB of image/png".
+    static func summary(_ count: Int64, type: String?) -> String {
+        "\(Quantity.bytes(count)) of \(type.flatMap { $0.isEmpty ? nil : TerminalText.line($0) } ?? "binary data")"
     }
 }
 
@@ -102,45 +127,5 @@ enum XMLText {
     /// would lose parts of the document type.
     static func indented(_ text: String) -> String? {
         try? XML.Document(text).xmlString(prettyPrinted: true)
-    }
-}
-
-/// The options for printing a response.
-struct OutputOptions: ParsableArguments {
-    @Flag(name: .shortAndLong, help: "Print the status line and the headers before the body.")
-    var include = false
-
-    @Flag(name: .shortAndLong, help: "Show no progress. Errors are shown.")
-    var silent = false
-
-    @Flag(
-        name: [.customShort("f"), .customLong("check-status"), .customLong("fail")],
-        help: "Exit with code 4 if the status isn't 2xx. The body is still printed.")
-    var checkStatus = false
-
-    @Option(
-        help: ArgumentHelp(
-            "Decode the body with this charset instead of the response's. A pipe receives UTF-8.",
-            valueName: "label"),
-        transform: Charset.encoding(labelled:))
-    var charset: TextEncoding?
-
-    /// With `--check-status`, throws a ``Failure`` if the status isn't 2xx.
-    func check(_ head: ResponseHead, url: String) throws {
-        guard checkStatus, !(200..<300).contains(head.status) else { return }
-        throw Failure(
-            .httpStatus,
-            "\(Redaction.standard.url(url)) returned \(StatusLine.text(of: head.status)), which isn't 2xx.")
-    }
-}
-
-/// The values of `--charset`.
-enum Charset {
-    /// Returns the encoding with a label.
-    static func encoding(labelled label: String) throws -> TextEncoding {
-        if let encoding = TextEncoding(label: label) { return encoding }
-        throw ValidationError(
-            "Unknown charset. Supported are utf-8, utf-16, iso-8859-1, windows-1251, koi8-r, shift_jis, euc-jp, gb18030, "
-                + "big5, euc-kr and the others of the WHATWG Encoding Standard.")
     }
 }

@@ -1,6 +1,7 @@
 import AfarTransport
 import CLibcurl
 import Foundation
+import HTTPTypes
 
 /// libcurl's callbacks. They capture nothing. libcurl passes the handle as the context, and the handle has a reference to its
 /// transfer.
@@ -71,6 +72,22 @@ extension Transfer {
         guard transfer.mustBeReadToItsEnd else { return failed }
         transfer.post(.cancel)
         return bytes.count
+    }
+
+    /// Sets the callback for the heads that libcurl sends, including those to a proxy.
+    static func setHeadCallback(_ options: CurlOptions, of handle: EasyHandle) throws(Fault) {
+        try options.check(
+            afar_set_debug_function(
+                options.easy,
+                { _, kind, bytes, count, context in
+                    guard kind == CURLINFO_HEADER_OUT, let bytes, let transfer = Transfer.from(context),
+                        let report = transfer.exchange.context[SentHeadReceiver.self],
+                        let head = SentHead(lines: UnsafeRawBufferPointer(start: bytes, count: count)),
+                        head.method == transfer.exchange.request.method.rawValue
+                    else { return 0 }
+                    report(head)
+                    return 0
+                }, handle.context), CURLOPT_DEBUGFUNCTION)
     }
 
     static func setBodyCallbacks(_ options: CurlOptions, of handle: EasyHandle) throws(Fault) {

@@ -47,6 +47,7 @@ extension Transfer {
             Int(clamping: Int64(max(0.001, exchange.options.connectTimeout.clamped) * 1000)) + 1_000)
         try options.setMethod(plan.method, hasBody: !body.isNone)
         try Self.setCallbacks(options, of: handle)
+        if exchange.context[SentHeadReceiver.self] != nil { try Self.setHeadCallback(options, of: handle) }
         if case .collect = exchange.delivery {
         } else {
             try options.set(CURLOPT_BUFFERSIZE, sink.canBeFull ? Self.smallBuffer : Self.largeBuffer)

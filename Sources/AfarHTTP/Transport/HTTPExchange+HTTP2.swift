@@ -19,7 +19,7 @@
                 feed == nil ? .none : length.map { .length($0) } ?? .chunked
             let id = try session.submit(
                 exchange.request, defaultFields: exchange.defaultHeadFields.fields, body: framing,
-                url: responseURL, handler: stream)
+                url: responseURL, handler: stream, report: exchange.context[SentHeadReceiver.self])
             didSubmit()
             // The request of a tunnel is complete without a body.
             if feed == nil || length == 0 || isTunnel { didSendAll() }

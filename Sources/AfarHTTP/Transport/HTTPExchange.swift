@@ -216,7 +216,10 @@ final class HTTPExchange: LoopExchange, @unchecked Sendable {
     func didSendAll() { if sending.requestEnd == 0 { sending.requestEnd = MonotonicClock.now } }
 
     func didSend(_ count: Int) {
-        if sending.output.byteCount == Int64(count) { sendCount += 1 }
+        if sending.output.byteCount == Int64(count) {
+            sendCount += 1
+            if let report = hop.exchange.context[SentHeadReceiver.self] { SentHead(lines: head.bytes).map(report) }
+        }
         state.noteActivity(of: count, at: engine.loop.now)
         if sending.output.isSent { didSendAll() }
         if sendsExpectation, sending.output.isBeforeBody, sending.responseHead == nil, !sending.hasReceivedContinue {

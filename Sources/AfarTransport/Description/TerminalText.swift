@@ -42,7 +42,7 @@ public enum TerminalText {
     /// Returns false for C0 and C1 controls except tab and line feed, other line breaks, characters that change the writing direction, and
     /// invisible characters. Soft hyphens, joiners and variation selectors are invisible but can be printed, because words and emoji
     /// contain them.
-    private static func isShown(_ scalar: Unicode.Scalar) -> Bool {
+    package static func isShown(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x09, 0x0A: true
         case 0...0x1F, 0x7F...0x9F: false

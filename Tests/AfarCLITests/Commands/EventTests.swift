@@ -65,7 +65,8 @@ struct EventTests {
         let server = try await RawServer.start([
             .respond(Self.head + "event: \u{1B}[2J\nid: \u{7}\ndata: \u{1B}[31mred\n\n"), .close,
         ])
-        let outcome = try await Tool.runOnTerminal("get", server.url.absoluteString, "--sse", "--color", "never")
+        let outcome = try await Tool.runOnTerminal(
+            "get", server.url.absoluteString, "--body", "--sse", "--color", "never")
         #expect(outcome.text == "\\u001B[2J \\u0007\n  \\u001B[31mred\n")
     }
 
@@ -73,7 +74,8 @@ struct EventTests {
         let server = try await RawServer.start([
             .respond(Self.head + "id: \u{7F}\ndata: \u{9B}31mred\n\n"), .close,
         ])
-        let outcome = try await Tool.runOnTerminal("get", server.url.absoluteString, "--sse-json", "--color", "never")
+        let outcome = try await Tool.runOnTerminal(
+            "get", server.url.absoluteString, "--body", "--sse-json", "--color", "never")
         #expect(outcome.text == #"{"event":"message","id":"\u007F","data":"\u009B31mred"}"# + "\n")
     }
 

@@ -38,7 +38,7 @@ struct OutputTests {
     @Test func aTerminalReceivesColorsAndIndentedJSON() async throws {
         let server = try await TestServer.start()
         let url = server.url("/json").absoluteString
-        let coloured = try await Tool.runOnTerminal("get", url, "-i")
+        let coloured = try await Tool.runOnTerminal("get", url)
         #expect(coloured.text.hasPrefix("HTTP/1.1 \u{1B}[32m200 OK\u{1B}[0m\n"))
         #expect(coloured.text.contains("\u{1B}[34m\"name\"\u{1B}[0m: \u{1B}[32m\"Ada\"\u{1B}[0m"))
         let plain = """
@@ -53,20 +53,22 @@ struct OutputTests {
             }
 
             """
-        #expect(try await Tool.runOnTerminal("get", url, environment: ["NO_COLOR": "1"]).text == plain)
-        #expect(try await Tool.runOnTerminal("get", url, environment: ["TERM": "dumb"]).text == plain)
-        #expect(try await Tool.runOnTerminal("get", url, "--color", "never").text == plain)
+        #expect(try await Tool.runOnTerminal("get", url, "--body", environment: ["NO_COLOR": "1"]).text == plain)
+        #expect(try await Tool.runOnTerminal("get", url, "--body", environment: ["TERM": "dumb"]).text == plain)
+        #expect(try await Tool.runOnTerminal("get", url, "--body", "--color", "never").text == plain)
     }
 
     @Test func aTerminalReceivesTextButNoBinaryData() async throws {
         let server = try await TestServer.start()
         func shown(_ path: String) async throws -> String {
-            try await Tool.runOnTerminal("get", server.url(path).absoluteString, "--color", "never").text
+            try await Tool.runOnTerminal("get", server.url(path).absoluteString, "--body", "--color", "never").text
         }
         #expect(try await shown("/xml").contains("\n<person id=\"7\">\n  <name>Ada</name>\n"))
         #expect(try await shown("/plist/binary").contains("<string>Ada</string>"))
         #expect(try await shown("/encoding/shift_jis") == "日本語\n")
-        #expect(try await shown("/image/png").contains("image/png, not shown on a terminal"))
+        #expect(
+            try await shown("/image/png").contains(
+                "image/png. To show it, use afar image \(server.url("/image/png").absoluteString))"))
         #expect(try await shown("/status/204") == "204 No Content, no body\n")
     }
 

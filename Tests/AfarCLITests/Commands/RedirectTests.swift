@@ -30,9 +30,9 @@ struct RedirectTests {
     @Test func everyHopIsShown() async throws {
         let server = try await TestServer.start()
         let outcome = try await Tool.run("get", server.url("/redirect/1").absoluteString, "-v", "--timing")
-        #expect(outcome.errors.contains("> GET /redirect/1\n"))
+        #expect(outcome.errors.contains("> GET /redirect/1 HTTP/1.1\n"))
         #expect(outcome.errors.contains("< Location: /get\n"))
-        #expect(outcome.errors.contains("> GET /get\n"))
+        #expect(outcome.errors.contains("> GET /get HTTP/1.1\n"))
         #expect(outcome.errors.contains("Request 2 of 2"))
     }
 

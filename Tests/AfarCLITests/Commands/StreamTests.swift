@@ -147,7 +147,7 @@ struct StreamTests {
     @Test func controlCharactersAreEscapedOnATerminal() async throws {
         let server = try await TestServer.start()
         server.route("/steer") { _ in .text("a\u{1B}[2Jü\n") }
-        let outcome = try await Tool.runOnTerminal("get", server.url("/steer").absoluteString, "--stream")
+        let outcome = try await Tool.runOnTerminal("get", server.url("/steer").absoluteString, "--body", "--stream")
         #expect(outcome.text == "a\\u001B[2Jü\n")
     }
 
@@ -158,7 +158,8 @@ struct StreamTests {
             .receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n"),
             .send("2\r\na\r\r\n"), .hold(printed), .send("3\r\n\nb\r\r\n"), .send("0\r\n\r\n"), .close,
         ])
-        let outcome = try await Tool.runOnTerminal("get", server.url.absoluteString, "--stream", option) { output in
+        let outcome = try await Tool.runOnTerminal("get", server.url.absoluteString, "--body", "--stream", option) {
+            output in
             if output.contains("a") { printed.open() }
         }
         #expect(outcome.text == "a\nb\\u000D")

@@ -38,8 +38,8 @@ struct UploadTests {
             server.url("/anything").absoluteString, "--file", "note.md", "--method", "put", "--type", "text/x-note",
             "-H", "X-One: 1", "--query", "a=b", "-i", "-v", "--timing")
         #expect(outcome.text.hasPrefix("HTTP/1.1 200 OK\n"))
-        #expect(outcome.errors.contains("> PUT /anything?a=b\n"))
-        #expect(outcome.errors.contains("> Content-Length: 8\n"))
+        #expect(outcome.errors.contains("> PUT /anything?a=b HTTP/1.1\n"))
+        #expect(outcome.errors.contains("> Content-Length: 8\n>\n# A note\n"))
         #expect(outcome.errors.contains("  Total "))
         let request = try #require(server.lastRequest(path: "/anything"))
         #expect(request.method == "PUT")

@@ -23,7 +23,7 @@ struct CompletionTests {
         ("afar get :1 --transport ", ["afar", "curl", "urlsession"]), ("afar post :1 --color n", ["never"]),
         ("afar download :1 -o no", ["note.txt"]),
         ("afar upload :1 --file no", ["note.txt"]), ("afar get :1 --st", ["--stream"]), ("afar up", ["upload"]),
-        ("afar upload :1 --p", ["--part", "--passphrase-file", "--pin", "--progress", "--proxy"]),
+        ("afar upload :1 --p", ["--part", "--passphrase-file", "--pin", "--print", "--progress", "--proxy"]),
         ("afar xml :1 --x", ["--xpath"]),
         ("afar download :1 --no", ["--no-follow", "--no-progress"]),
         ("afar download :1 --re", ["--record", "--replay", "--resume", "--retry"]),

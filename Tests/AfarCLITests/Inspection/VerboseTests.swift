@@ -1,5 +1,6 @@
 import AfarTestServer
 import Foundation
+import TestServers
 import Testing
 
 /// The additional output of `--verbose`.
@@ -16,7 +17,7 @@ struct VerboseTests {
             "post", url, "-v", "--raw", "hello", "-H", "X-One: 1", "--transport", transport)
         #expect(try outcome.json()["data"] as? String == "hello")
         let sent = lines(outcome, ">")
-        #expect(sent.first == "> POST /post?a=1")
+        #expect(sent.first == "> POST /post?a=1 HTTP/1.1")
         for line in ["> Host: 127.0.0.1:\(server.url.port ?? 0)", "> X-One: 1", "> Content-Length: 5"] {
             #expect(sent.contains(line))
         }
@@ -63,10 +64,10 @@ struct VerboseTests {
         let arguments = ["get", url, "-v", "--transport", transport]
         let hidden = try await Tool.run(arguments)
         #expect(lines(hidden, "*").first == "* \(server.url("/get").absoluteString)?a=1&token=***&password=***")
-        #expect(lines(hidden, ">").first == "> GET /get?a=1&token=***&password=***")
+        #expect(lines(hidden, ">").first == "> GET /get?a=1&token=***&password=*** HTTP/1.1")
         #expect(!hidden.errors.contains("hush"))
         let shown = try await Tool.run(arguments + ["--show-secrets"])
-        #expect(lines(shown, ">").first == "> GET /get?a=1&token=hush1&password=it'shush2")
+        #expect(lines(shown, ">").first == "> GET /get?a=1&token=hush1&password=it'shush2 HTTP/1.1")
         #expect(lines(shown, "*").last?.contains("token=hush1") == true)
         await server.stop()
     }
@@ -99,5 +100,98 @@ struct VerboseTests {
         let outcome = try await Tool.runWithErrorsOnTerminal("get", server.url("/json").absoluteString, "-v")
         #expect(outcome.errors.contains("\u{1B}[36mHost\u{1B}[0m: "))
         #expect(outcome.errors.contains("\u{1B}[32m200 OK\u{1B}[0m"))
+    }
+
+    @Test(.timeLimit(.minutes(5)), arguments: ["afar", "curl"])
+    func allFieldsThatWereSentAreShown(transport: String) async throws {
+        let server = try await RawServer.start([.respond("HTTP/1.1 204 No Content\r\n\r\n"), .close])
+        let outcome = try await Tool.run(
+            "post", server.url.absoluteString, "-v", "--json", "name=Ada", "--transport", transport)
+        let received = try #require(server.requests.first).split(separator: "\r\n").map { "> \($0)" }
+        #expect(lines(outcome, ">") == received + [">"])
+        #expect(received.contains("> Accept: */*"))
+        #expect(outcome.errors.contains("\n>\n{\n  \"name\": \"Ada\"\n}\n\n< HTTP/1.1 204 No Content\n"))
+    }
+
+    @Test(.timeLimit(.minutes(5)), arguments: ["afar", "curl"])
+    func theVersionIsTheOneThatWasUsed(transport: String) async throws {
+        let certificates = try TestCertificates.shared.get()
+        let server = try await SecureServer(certificates, ["site": .init("good", speaksHTTP2: true)])
+        let outcome = try await Tool.run(
+            "get", server.url("site").absoluteString, "-v", "--http", "2", "--cacert", certificates.authority.path,
+            "--transport",
+            transport)
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(lines(outcome, ">").first == "> GET / HTTP/2")
+        #expect(lines(outcome, ">").contains { $0.lowercased().hasPrefix("> host: localhost:") })
+        #expect(lines(outcome, ">").contains { $0.lowercased().hasPrefix("> user-agent: afar/") })
+    }
+
+    /// Only the transport can report the form of a request for a proxy.
+    @Test(.timeLimit(.minutes(5)), arguments: ["afar", "curl"])
+    func theRequestToAProxyIsShown(transport: String) async throws {
+        let proxy = try await RawServer.start([.respond("HTTP/1.1 204 No Content\r\n\r\n"), .close])
+        let place = "http://ann:hush@127.0.0.1:\(proxy.port)"
+        let outcome = try await Tool.run(
+            "get", "http://nowhere.test/x?token=hush", "-v", "--proxy", place, "--transport", transport)
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(lines(outcome, ">").first == "> GET http://nowhere.test/x?token=*** HTTP/1.1")
+        #expect(lines(outcome, ">").contains("> Proxy-Authorization: Basic ***"))
+        #expect(!outcome.errors.contains("hush"))
+    }
+
+    @Test(.timeLimit(.minutes(5))) func nothingIsShownAsSentBeforeTheConnection() async throws {
+        let outcome = try await Tool.run("post", try ClosedPort().url.absoluteString, "-v", "--data", "hello")
+        #expect(lines(outcome, ">").isEmpty)
+        #expect(!outcome.errors.contains("hello"))
+    }
+
+    @Test(.timeLimit(.minutes(5))) func everyRequestOfARedirectIsShown() async throws {
+        let server = try await TestServer.start()
+        let outcome = try await Tool.run(
+            "post", server.url("/redirect-to?url=/get&status_code=303").absoluteString, "-v", "--data", "hello")
+        let starts = outcome.errors.split(separator: "\n").filter { $0.contains(/^[<>] .*HTTP\/1\.1/) }
+        #expect(
+            starts == [
+                "> POST /redirect-to?url=/get&status_code=303 HTTP/1.1", "< HTTP/1.1 303 See Other",
+                "> GET /get HTTP/1.1",
+                "< HTTP/1.1 200 OK",
+            ])
+        #expect(outcome.errors.matches(of: /\nhello\n/).count == 1)
+    }
+
+    @Test(.timeLimit(.minutes(5))) func secretsInBodiesAreHiddenByDefault() async throws {
+        let server = try await TestServer.start()
+        let url = server.url("/post").absoluteString
+        for body in [
+            ["--form", "user=ada", "--form", "password=hush"], ["--json", "user=ada", "--json", "password=hush"],
+            ["--json", "user=ada", "--json", #"a:={"apiKey":["hush",{"b":"hush"}],"n":1}"#],
+        ] {
+            let hidden = try await Tool.run(["post", url, "-v"] + body)
+            #expect(!hidden.errors.contains("hush") && hidden.errors.contains("***") && hidden.errors.contains("ada"))
+            #expect(hidden.text.contains("hush"))
+            let shown = try await Tool.run(["post", url, "-v", "--show-secrets"] + body)
+            #expect(shown.errors.contains("hush"))
+        }
+    }
+
+    @Test(.timeLimit(.minutes(5))) func bodiesAreShownSafely() async throws {
+        let server = try await TestServer.start()
+        let url = server.url("/status/200").absoluteString
+        let text = try await Tool.runWithErrorsOnTerminal(
+            "post", url, "-v", "--data", "a\u{1B}]0;x\u{9B}", environment: ["NO_COLOR": "1"])
+        #expect(text.errors.contains("\na\\u001B]0;x\\u009B\n"))
+        #expect(!text.errors.contains("\u{1B}]0") && !text.errors.contains("\u{9B}"))
+        let binary = try await Tool.run("post", url, "-v", "--data", "-", input: Data([0xFF, 1, 2]))
+        #expect(binary.errors.contains("\n(3 bytes of application/octet-stream)\n"))
+    }
+
+    @Test(.timeLimit(.minutes(5))) func aTerminalThatShowsTheLogDoesNotShowTheHeadTwice() async throws {
+        let server = try await TestServer.start()
+        let url = server.url("/status/200").absoluteString
+        let same = try await Tool.runOnTerminal("get", url, "-v", "--color", "never", showsErrors: true)
+        #expect(same.text.matches(of: /HTTP\/1\.1 200 OK/).count == 1)
+        let other = try await Tool.runOnTerminal("get", url, "-v", "--color", "never")
+        #expect(other.text.hasPrefix("HTTP/1.1 200 OK\n"))
     }
 }

@@ -78,14 +78,28 @@ enum Tool {
 
     /// Runs the tool with a terminal as its standard output.
     ///
-    /// - Parameter onOutput: A closure that receives the complete output so far whenever there is more.
+    /// - Parameters:
+    ///   - isInteractive: Whether the terminal is also the standard input, as it is in a shell.
+    ///   - showsErrors: Whether the terminal is also the standard error stream.
+    ///   - onOutput: A closure that receives the complete output so far whenever there is more.
     static func runOnTerminal(
-        _ arguments: String..., environment: [String: String] = [:],
+        _ arguments: String..., isInteractive: Bool = false, showsErrors: Bool = false,
+        environment: [String: String] = [:],
+        onOutput: @escaping @Sendable (String) -> Void = { _ in }
+    ) async throws -> Outcome {
+        try await runOnTerminal(
+            arguments, isInteractive: isInteractive, showsErrors: showsErrors, environment: environment,
+            onOutput: onOutput)
+    }
+
+    static func runOnTerminal(
+        _ arguments: [String], isInteractive: Bool = false, showsErrors: Bool = false,
+        environment: [String: String] = [:],
         onOutput: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws -> Outcome {
         try await run(
             executable: url(), arguments, environment: environment, output: PseudoTerminal(),
-            onTerminalOutput: onOutput)
+            isInteractive: isInteractive, showsErrors: showsErrors, onTerminalOutput: onOutput)
     }
 
     /// Runs the tool with a terminal only as its standard error stream.
@@ -103,7 +117,8 @@ enum Tool {
     private static func run(
         executable: URL, _ arguments: [String], input: Data? = nil, environment: [String: String],
         directory: URL? = nil, output: PseudoTerminal? = nil, errorOutput: PseudoTerminal? = nil,
-        waitsInLine: Bool = true, onTerminalOutput: @escaping @Sendable (String) -> Void = { _ in },
+        isInteractive: Bool = false, showsErrors: Bool = false, waitsInLine: Bool = true,
+        onTerminalOutput: @escaping @Sendable (String) -> Void = { _ in },
         during: @Sendable (Int32) async throws -> Void = { _ in }
     ) async throws -> Outcome {
         if waitsInLine { await turns.enter() }
@@ -133,8 +148,9 @@ enum Tool {
             process = try ChildProcess(
                 executable, arguments, environment: variables, directory: directory,
                 descriptors: (
-                    (inputPipe?.fileHandleForReading ?? null).fileDescriptor, ends[0]?.fileDescriptor ?? -1,
-                    ends[1]?.fileDescriptor ?? -1
+                    (isInteractive ? ends[0] : inputPipe?.fileHandleForReading ?? null)?.fileDescriptor ?? -1,
+                    ends[0]?.fileDescriptor ?? -1,
+                    ends[showsErrors ? 0 : 1]?.fileDescriptor ?? -1
                 ))
         }
         starting.yield(process.id)

@@ -23,7 +23,7 @@ struct BenchTally {
     var meanSeconds: Double { latencies.totalCount == 0 ? 0 : totalSeconds / Double(latencies.totalCount) }
 
     /// Records the end of a request.
-    mutating func record(_ outcome: SentRequest, seconds: Double, end: ContinuousClock.Instant) {
+    mutating func record(_ outcome: BenchOutcome, seconds: Double, end: ContinuousClock.Instant) {
         switch outcome {
         case .answered(let status):
             statuses[status, default: 0] += 1

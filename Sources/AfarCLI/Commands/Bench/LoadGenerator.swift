@@ -69,7 +69,7 @@ struct LoadGenerator: Sendable {
         }
     }
 
-    private func send() async -> SentRequest {
+    private func send() async -> BenchOutcome {
         let request = session.request(urlRequest)
         let response = await request.serializingData(emptyResponseCodes: Self.anyStatus).response
         if let error = response.error { return .failed(error) }
@@ -80,7 +80,7 @@ struct LoadGenerator: Sendable {
 }
 
 /// The outcome of one request.
-enum SentRequest: Sendable {
+enum BenchOutcome: Sendable {
     case answered(status: Int)
     case failed(AFError)
 
