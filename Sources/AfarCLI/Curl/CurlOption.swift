@@ -22,6 +22,8 @@ struct CurlOption: Equatable {
         return options
     }()
 
+    static var all: [CurlOption] { Array(byName.values) }
+
     private static let byShortName = Dictionary(
         byName.values.compactMap { option in option.short.map { ($0, option) } }, uniquingKeysWith: { first, _ in first })
 
@@ -89,13 +91,11 @@ extension CurlOption {
     /// Why an option is ignored: it doesn't change the request or the output, or it is what `afar` does anyway.
     static let ignored: [String: String] = {
         var reasons = [
-            "buffer": "the body is printed when it is complete",
             "compressed": "responses are decompressed by default",
             "disable": "afar has no configuration file",
             "fail-early": "afar always stops at the first failure",
             "form-escape": "names are escaped as in browsers",
             "http0.9": "responses of HTTP/0.9 are refused",
-            "location": "redirects are followed by default",
             "parallel": "requests are sent one after another",
             "parallel-immediate": "requests are sent one after another",
             "parallel-max": "requests are sent one after another",
@@ -188,7 +188,6 @@ extension CurlOption {
             "trace-config": "use -v, or --har FILE",
             "variable": "use variables of the shell",
             "version": "use afar --version",
-            "write-out": "use --timing, -i, -v, or --har FILE",
         ]
         let groups = [
             "addresses of DNS servers aren't supported; use --doh-url": """
