@@ -19,7 +19,7 @@ struct AfarTool: AsyncParsableCommand {
                 "afar get example.com",
                 "afar get :8080/search --query q=swift -i",
                 "afar post :8080/users --json name=Ada --json age:=36",
-                "afar put :8080/notes/1 --data @note.txt -H 'Content-Type: text/markdown'",
+                "afar put :8080/notes/1 --raw @note.txt -H 'Content-Type: text/markdown'",
                 "afar xml example.com/feed.xml --xpath 'count(//item)'",
                 "afar image example.com/photo.jpg --resize 320x --output thumb.webp",
                 "afar download example.com/archive.tar.gz",
@@ -39,11 +39,13 @@ struct AfarTool: AsyncParsableCommand {
             """,
         version: "afar \(AFInfo.version)",
         subcommands: [
-            Get.self, Head.self, BodyCommand<Post>.self, BodyCommand<Put>.self, BodyCommand<Patch>.self,
-            BodyCommand<Delete>.self, ShowXML.self, ShowImage.self,
+            RequestCommand<AnyRequest>.self, RequestCommand<Get>.self, RequestCommand<Head>.self,
+            RequestCommand<Post>.self, RequestCommand<Put>.self, RequestCommand<Patch>.self,
+            RequestCommand<Delete>.self, ShowXML.self, ShowImage.self,
             Download.self, Upload.self, OpenWebSocket.self, Connect.self, Reach.self, Trust.self, Cache.self,
             Serve.self, Demo.self,
-        ])
+        ],
+        defaultSubcommand: RequestCommand<AnyRequest>.self)
 
     /// Runs the tool and exits. It replaces ArgumentParser's `main()`, to return the exit codes of ``ExitReason`` and print
     /// one-line errors.
@@ -52,7 +54,7 @@ struct AfarTool: AsyncParsableCommand {
         signal(SIGPIPE, SIG_IGN)
         StandardOutput.reserveStandardStreams()
         do {
-            var command = try parseAsRoot()
+            var command = try command(for: Array(CommandLine.arguments.dropFirst()))
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
@@ -67,6 +69,22 @@ struct AfarTool: AsyncParsableCommand {
             ArchiveFile.save()
             await CacheDirectory.save()
             status(after: error).exit()
+        }
+    }
+
+    /// Returns the command of a command line.
+    private static func command(for arguments: [String]) throws -> any ParsableCommand {
+        guard !arguments.isEmpty else { return try parseAsRoot(["--help"]) }
+        do {
+            return try parseAsRoot(arguments)
+        } catch {
+            // The parser doesn't separate the value of -da=1, because it expects the value after "=".
+            let separated = arguments.flatMap { argument in
+                argument.prefixMatch(of: /-[A-Za-z][^=]+=/) == nil
+                    ? [argument] : [String(argument.prefix(2)), String(argument.dropFirst(2))]
+            }
+            guard separated != arguments, let command = try? parseAsRoot(separated) else { throw error }
+            return command
         }
     }
 

@@ -23,17 +23,18 @@ struct Failure: Error, Equatable {
     ///   - arguments: The command line, beginning with the tool's name.
     ///   - commands: The names of the tool's commands.
     init(parsing message: String, isUsage: Bool, arguments: [String], commands: [String]) {
-        let command = arguments.dropFirst().first { !$0.hasPrefix("-") }
-        if isUsage, let command, !commands.contains(command), command != "help" {
-            let isAddress = command.contains { ".:/".contains($0) } || command == "localhost"
-            let hint =
-                isAddress
-                ? "Perhaps you meant: afar get \(command)" : "The commands are: \(commands.joined(separator: ", "))."
-            self.init(.usage, "\"\(command)\" is not a command. \(hint)")
-        } else {
-            let help = ["afar", command, "--help"].compactMap { $0 }.joined(separator: " ")
-            self.init(isUsage ? .usage : .other, isUsage ? "\(Self.sentence(message)) See \(help)." : message)
-        }
+        // Without a command, the request command is used.
+        let command = arguments.dropFirst().first { !$0.hasPrefix("-") }.map { commands.contains($0) ? $0 : "request" }
+        let help = ["afar", command, "--help"].compactMap { $0 }.joined(separator: " ")
+        self.init(isUsage ? .usage : .other, isUsage ? "\(Self.sentence(message)) See \(help)." : message)
+    }
+
+    /// Creates the failure of a URL that could be a misspelled command.
+    init(misspelling word: String, of command: String) {
+        self.init(
+            .usage,
+            "\"\(word)\" isn't a command. Did you mean \"afar \(command)\"? For a host with this name, write http://\(word)"
+        )
     }
 
     /// The reason that the last system call failed, for use within a sentence.

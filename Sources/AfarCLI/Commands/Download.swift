@@ -135,7 +135,7 @@ struct DownloadRunner {
     ) async throws -> Outcome {
         let meter = options.progress.makeMeter(options.colors)
         let running = Locked<DownloadRequest?>(nil)
-        let session = try options.makeSession(for: plan.url) { base in
+        let session = try options.makeSession(for: plan) { base in
             DestinationCheckTransport(base: inspector.watch(base) { meter.write($0) }, target: target) { head in
                 guard let resumable, let request = running.withLock({ $0 }) else { return }
                 let next = request.resumableInFlight

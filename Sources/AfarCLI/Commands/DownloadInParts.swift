@@ -11,7 +11,7 @@ extension DownloadRunner {
         let meter = options.progress.makeMeter(options.colors)
         let first = Locked<DataStreamRequest?>(nil)
         do {
-            let session = try options.makeSession(for: plan.url, connections: count) { base in
+            let session = try options.makeSession(for: plan, connections: count) { base in
                 DestinationCheckTransport(base: inspector.watch(base) { meter.write($0) }, target: target) { _ in }
             }
             let download = session.download(

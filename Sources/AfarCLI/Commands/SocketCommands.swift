@@ -65,7 +65,7 @@ struct OpenWebSocket: AsyncParsableCommand, RequestSending {
         // The library accepts ws: and wss:, but SecurityOptions compares schemes with http and https.
         address.url = address.url.replacing(/^[wW][sS]([sS]?):\/\//) { "http\($0.output.1.lowercased())://" }
         let plan = try RequestPlan(.get, address, self)
-        let session = try makeSession(for: plan.url) { $0 }
+        let session = try makeSession(for: plan) { $0 }
         let socket = session.webSocketRequest(
             to: plan.url,
             configuration: .init(protocol: subprotocol, maximumMessageSize: maxMessage, pingInterval: ping),

@@ -22,12 +22,14 @@ struct StreamRunner {
         if options.inspection.curl {
             return try inspector.printCurlCommand(CurlCommand(plan, options, more: ["--no-buffer"]), for: plan)
         }
-        let session = try options.makeSession(for: plan.url) { inspector.watch($0) }
+        let session = try options.makeSession(for: plan) { inspector.watch($0) }
         // Releasing the session would end the request.
         defer { withExtendedLifetime(session) {} }
         let output = StreamOutput(
             style: options.colors.style(for: .standardOutput), charset: options.output.charset)
-        let request = session.streamRequest(plan.url, headers: plan.headers, automaticallyCancelOnStreamError: true)
+        let request = session.streamRequest(
+            plan.url, method: plan.method, headers: plan.headers, automaticallyCancelOnStreamError: true
+        ) { [body = plan.body] in $0.httpBody = body?.bytes }
         if options.output.include {
             request.onHTTPResponse(on: output.queue) { [weak request] _, answer in
                 answer(output.write(head: request?.responseHead) ? .allow : .cancel)

@@ -27,6 +27,7 @@ struct Upload: ResponseCommand {
     @OptionGroup(title: "Network") var network: NetworkOptions
     @OptionGroup(title: "Trust and identity") var security: SecurityOptions
     @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup(title: "File") var file: OutputFileOptions
     @OptionGroup(title: "Looking inside") var inspection: InspectionOptions
     @OptionGroup var colors: ColorOptions
 
@@ -49,7 +50,10 @@ struct Upload: ResponseCommand {
         }
         guard upload.state == nil else { throw Failure(.usage, "--state requires --resumable.") }
         if let type = content.type, plan.headers["Content-Type"] == nil { plan.headers.add(.contentType(type)) }
-        try await UploadRunner(plan: plan, content: content, progress: progress, options: self).run()
+        try await UploadRunner(
+            plan: plan, content: content, progress: progress, options: self,
+            file: file.file(for: plan.url)
+        ).run()
     }
 }
 
@@ -64,10 +68,10 @@ struct UploadOptions: ParsableArguments {
     var file: String?
 
     @Option(
-        parsing: .unconditionalSingleValue,
+        name: [.customShort("F", allowingJoined: true), .long], parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
             """
-            A part of a form: name=value, or name=@path for a file. To override the file's type or name, append ;type=… or \
+            A part of a form: name=value, name=@path for a file, or name=<path for the text in a file. To override the file's type or name, append ;type=… or \
             ;filename=… to the path. Can be repeated.
             """,
             valueName: "part"))
@@ -76,7 +80,7 @@ struct UploadOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The file's content type. (default: by its extension)", valueName: "type"))
     var type: String?
 
-    @Option(help: "The method.")
+    @Option(name: [.customShort("X", allowingJoined: true), .long], help: "The method.")
     var method = "POST"
 
     @Option(
@@ -107,6 +111,8 @@ struct UploadRunner {
     let content: UploadContent
     let progress: ProgressOptions
     let options: any ResponseCommand
+    /// The file for the response's body; nil to print it.
+    let file: OutputFile?
 
     func run() async throws {
         let inspector = Inspector(options.inspection, colors: options.colors)
@@ -114,14 +120,14 @@ struct UploadRunner {
         // Cancellation removes the temporary file of a form.
         let interruption = await Interruption()
         let meter = progress.makeMeter(options.colors)
-        let session = try options.makeSession(for: plan.url) { inspector.watch($0) { meter.write($0) } }
+        let session = try options.makeSession(for: plan) { inspector.watch($0) { meter.write($0) } }
         // Releasing the session would end the request.
         defer { withExtendedLifetime(session) {} }
         let request = content.request(plan, in: session)
             .uploadProgress(queue: DispatchQueue(label: "afar.progress")) { meter?.update($0) }
         Retries(limit: options.sending.retry).apply(to: request)
         interruption.handle { request.cancel() }
-        let report = ResponseReport(plan: plan, options: options, inspector: inspector)
+        let report = ResponseReport(plan: plan, options: options, inspector: inspector, file: file)
         let response = await report.response(of: request)
         // A server can respond before it has received everything.
         let sent = request.uploadProgress
@@ -183,10 +189,7 @@ enum UploadContent {
             return session.upload(
                 bytes.chunks, length: bytes.length, to: plan.url, method: plan.method, headers: plan.headers)
         case .form(let parts):
-            let form = MultipartFormData()
-            for part in parts { part.append(to: form) }
-            return session.upload(
-                multipartFormData: form, to: plan.url, method: plan.method, headers: plan.headers)
+            return session.upload(parts, for: plan)
         }
     }
 
@@ -293,13 +296,21 @@ struct FormPart: Equatable {
     var name: String
     var content: Content
 
-    /// Parses a part. A value without a leading `@` is used verbatim. A path, type or file name with a semicolon must be in
+    init(name: String, content: Content) { (self.name, self.content) = (name, content) }
+
+    /// Parses a part. A value without a leading `@` or `<` is used verbatim. A path, type or file name with a semicolon must be in
     /// double quotes. Within the quotes, a backslash escapes quotes and backslashes.
     init(_ text: String) throws {
         let pair = try NamedValue(text, option: "--part")
         name = pair.name
         guard pair.value.hasPrefix("@") else {
-            content = .text(pair.value)
+            guard pair.value.hasPrefix("<") else {
+                content = .text(pair.value)
+                return
+            }
+            let path = String(pair.value.dropFirst())
+            content = .text(
+                String(decoding: try InputBytes.file(path, option: "--part \(name)=<\(path)"), as: UTF8.self))
             return
         }
         var rest = pair.value.dropFirst()
@@ -375,5 +386,14 @@ struct FormPart: Equatable {
     private static func quoted(_ text: String) -> String {
         guard text.contains(where: { ";,\"\\".contains($0) }) else { return text }
         return "\"\(text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
+    }
+}
+
+extension Session {
+    /// Creates the upload of a form.
+    func upload(_ parts: [FormPart], for plan: RequestPlan) -> UploadRequest {
+        let form = MultipartFormData()
+        for part in parts { part.append(to: form) }
+        return upload(multipartFormData: form, to: plan.url, method: plan.method, headers: plan.headers)
     }
 }

@@ -190,8 +190,7 @@ extension CurlCommand {
     /// - Parameter more: Additional options for curl.
     init(_ plan: RequestPlan, sentWith options: some RequestSending, more: [String]) {
         let sending = options.sending
-        let body: Body? = plan.body.map { body in body.path.map { .file(path: $0) } ?? .data(body.bytes) }
-        self.init(method: plan.method.rawValue, url: plan.url, headers: plan.headers, body: body)
+        self.init(method: plan.method.rawValue, url: plan.url, headers: plan.headers, body: plan.body?.curlBody)
         isDecoding = plan.headers["Accept-Encoding"] == nil
         maximumRedirects = sending.follow ? sending.maxRedirects ?? SessionConfiguration.default.maximumRedirects : nil
         let timeout = sending.timeout.map { ["--max-time", Self.seconds($0)] } ?? []

@@ -254,10 +254,10 @@ final class Spinner: Sendable {
     private let state = Locked(State())
 
     /// Creates a spinner, or returns nil if standard error isn't a terminal or also receives logs.
-    convenience init?(waitingFor host: String, isVerbose: Bool) {
+    convenience init?(waitingFor host: String, isHidden: Bool) {
         let output = OutputFacts.standardError
-        let others = isVerbose || ProcessInfo.processInfo.environment["AFAR_LOG"] != nil
-        guard output.isTerminal, !others else { return nil }
+        let isHidden = isHidden || ProcessInfo.processInfo.environment["AFAR_LOG"] != nil
+        guard output.isTerminal, !isHidden else { return nil }
         self.init(waitingFor: host, isUTF8: output.isUTF8, columns: output.columns)
     }
 

@@ -17,19 +17,20 @@ enum StandardOutput {
 
     /// Writes all bytes without buffering.
     ///
+    /// - Parameter descriptor: The file descriptor. The default is the standard output.
     /// - Throws: ``Closed``, or a ``Failure``, for example if the disk is full.
-    static func write(_ bytes: Data) throws {
+    static func write(_ bytes: Data, to descriptor: Int32 = STDOUT_FILENO) throws {
         try bytes.withUnsafeBytes { buffer in
             var rest = buffer[...]
             while !rest.isEmpty {
-                let count = systemWrite(STDOUT_FILENO, UnsafeRawBufferPointer(rebasing: rest))
+                let count = systemWrite(descriptor, UnsafeRawBufferPointer(rebasing: rest))
                 if count >= 0 {
                     rest = rest.dropFirst(count)
                 } else if errno == EPIPE {
                     throw Closed()
                 } else if errno == EAGAIN {
-                    var descriptor = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
-                    poll(&descriptor, 1, -1)
+                    var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                    poll(&waiting, 1, -1)
                 } else if errno != EINTR {
                     throw Failure(.other, "The output cannot be written: \(String(cString: strerror(errno))).")
                 }

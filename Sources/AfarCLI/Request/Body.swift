@@ -1,93 +1,140 @@
+import Afar
 import ArgumentParser
 import Foundation
 
-/// A request's body and its content type.
-struct Body: Equatable {
-    var bytes: Data
-    var contentType: String
-    /// The file that the bytes were read from, if any.
-    var path: String?
+/// A request's body.
+enum Body: Equatable {
+    /// Bytes in memory.
+    case bytes(Data, contentType: String, path: String? = nil)
+    /// A multipart form, whose files are read while they are sent.
+    case form([FormPart])
 
-    /// Creates the body that the options describe, or returns nil if they describe none.
-    init?(_ options: BodyOptions) throws {
+    /// Creates the body that the options and items describe, or returns nil if they describe none.
+    ///
+    /// - Throws: A ``Failure`` if they describe several bodies.
+    init?(_ options: BodyOptions, items: [RequestItem] = []) throws {
+        let files = items.filter { $0.kind == .file }
+        let format = options.format ?? (files.isEmpty ? .json : .multipart)
         let kinds = [
-            ("--json", !options.json.isEmpty), ("--form", !options.form.isEmpty), ("--data", options.data != nil),
+            ("request items", !items.isEmpty), ("--json", !options.json.isEmpty), ("--form", !options.form.isEmpty),
+            ("--data", !options.data.isEmpty), ("--raw", options.raw != nil), ("--part", !options.part.isEmpty),
         ]
         .filter(\.1).map(\.0)
-        guard kinds.count <= 1 else {
+        guard kinds.count <= 1 || kinds == ["request items", "--json"] && format == .json else {
             throw Failure(.usage, "A request has one body: choose between \(kinds.joined(separator: " and ")).")
         }
-        if !options.json.isEmpty {
-            self.init(bytes: Data(try Self.jsonObject(options.json).utf8), contentType: "application/json")
+        if !items.isEmpty, format != .json {
+            try self.init(items, as: files.isEmpty ? format : .multipart)
+        } else if !items.isEmpty || !options.json.isEmpty {
+            if let file = files.first {
+                throw Failure(.usage, "\(file.label) is a file, which requires --as multipart. For its text, write =@.")
+            }
+            self = .json(try JSONTree.text(of: options.json.map { try RequestItem(jsonOption: $0) } + items))
         } else if !options.form.isEmpty {
-            let fields = try options.form.map { try NamedValue($0, option: "--form") }
-            self.init(bytes: Data(fields.urlEncoded.utf8), contentType: "application/x-www-form-urlencoded")
-        } else if let data = options.data {
-            let path = data.hasPrefix("@") ? String(data.dropFirst()) : nil
-            self.init(bytes: try path.map(Self.contents) ?? Self.read(data))
-            self.path = path
+            self = .urlEncoded(try options.form.map { try NamedValue($0, option: "--form") }.urlEncoded)
+        } else if !options.data.isEmpty {
+            self = .urlEncoded(
+                Data(try options.data.map { try InputBytes.data($0) }.joined(separator: [UInt8(ascii: "&")])))
+        } else if let raw = options.raw {
+            let path = raw.hasPrefix("@") ? String(raw.dropFirst()) : nil
+            let bytes = try path.map { try InputBytes.file($0, option: "--raw @\($0)") } ?? InputBytes.text(raw)
+            self = .bytes(bytes, contentType: Self.contentType(of: bytes), path: path)
+        } else if !options.part.isEmpty {
+            self = .form(try options.part.map { try FormPart($0) })
         } else {
             return nil
         }
     }
 
-    init(bytes: Data, contentType: String) {
-        self.bytes = bytes
-        self.contentType = contentType
-    }
-
-    /// Creates a body and detects its content type.
-    init(bytes: Data) {
-        let text = String(data: bytes, encoding: .utf8)
-        let isJSON = text.map {
-            $0.first { !$0.isWhitespace }.map { "{[".contains($0) } == true && JSONText.isValid($0)
+    /// Creates a form of items.
+    private init(_ items: [RequestItem], as format: BodyFormat) throws {
+        guard format == .multipart else {
+            let fields = try items.map { NamedValue(name: $0.name.text, value: try $0.text) }
+            self = .urlEncoded(fields.urlEncoded)
+            return
         }
-        let contentType =
-            switch (text, isJSON) {
-            case (nil, _): "application/octet-stream"
-            case (_, true): "application/json"
-            default: "text/plain; charset=utf-8"
-            }
-        self.init(bytes: bytes, contentType: contentType)
+        self = .form(
+            try items.map { item in
+                if item.kind == .file { return try FormPart("\(item.name.text)=@\(item.value)") }
+                return FormPart(name: item.name.text, content: .text(try item.text))
+            })
     }
 
-    /// Returns a JSON object of "name=text" and "name:=value" members, in the given order.
-    static func jsonObject(_ members: [String]) throws -> String {
-        var names: Set<String> = []
-        let lines = try members.map { member in
-            var pair = try NamedValue(member, option: "--json")
-            var value = JSONText.string(pair.value)
-            if pair.name.hasSuffix(":") {
-                guard JSONText.isValid(pair.value) else {
-                    // The message omits the value, which can be a secret.
-                    throw Failure(
-                        .usage,
-                        "--json \(pair.name)=…: := requires a JSON value, such as 3, true or [1,2]. For text, write "
-                            + "\(pair.name.dropLast())=…")
-                }
-                pair.name.removeLast()
-                value = pair.value.trimmingCharacters(in: .whitespacesAndNewlines)
-            }
-            guard names.insert(pair.name).inserted else {
-                throw Failure(.usage, "--json names \"\(pair.name)\" twice.")
-            }
-            return "\(JSONText.string(pair.name)):\(value)"
+    private static func json(_ text: String) -> Body { .bytes(Data(text.utf8), contentType: "application/json") }
+
+    private static func urlEncoded(_ text: String) -> Body { urlEncoded(Data(text.utf8)) }
+
+    private static func urlEncoded(_ bytes: Data) -> Body {
+        .bytes(bytes, contentType: "application/x-www-form-urlencoded")
+    }
+
+    /// The bytes; nil for a multipart form.
+    var bytes: Data? {
+        if case .bytes(let bytes, _, _) = self { bytes } else { nil }
+    }
+
+    /// The content type; nil for a multipart form, because the library sets it.
+    var contentType: String? {
+        if case .bytes(_, let contentType, _) = self { contentType } else { nil }
+    }
+
+    /// Detects the content type of bytes.
+    static func contentType(of bytes: Data) -> String {
+        guard let text = String(data: bytes, encoding: .utf8) else { return "application/octet-stream" }
+        let isJSON = text.first { !$0.isWhitespace }.map { "{[".contains($0) } == true && JSONText.isValid(text)
+        return isJSON ? "application/json" : "text/plain; charset=utf-8"
+    }
+
+    /// The equivalent body for curl.
+    var curlBody: CurlCommand.Body {
+        switch self {
+        case .bytes(_, _, let path?): .file(path: path)
+        case .bytes(let bytes, _, nil): .data(bytes)
+        case .form(let parts): .form(words: parts.flatMap(\.curlWords))
         }
-        return "{\(lines.joined(separator: ","))}"
     }
+}
 
-    private static func read(_ text: String) throws -> Data {
+extension RequestItem {
+    /// Creates the item of `--json`, whose name is used verbatim.
+    fileprivate init(jsonOption text: String) throws {
+        let pair = try NamedValue(text, option: "--json")
+        let isJSON = pair.name.last == ":"
+        self.init(
+            kind: isJSON ? .json : .text, name: ItemName(verbatim: isJSON ? String(pair.name.dropLast()) : pair.name),
+            value: pair.value)
+    }
+}
+
+/// Bytes that an argument contains or names.
+enum InputBytes {
+    /// Returns the text of an argument, or the standard input for `-`.
+    static func text(_ text: String) throws -> Data {
         text == "-" ? try FileHandle.standardInput.readToEnd() ?? Data() : Data(text.utf8)
     }
 
-    private static func contents(of path: String) throws -> Data {
+    /// Returns the value of `--data`: text, or a file or the standard input without line breaks and null characters, as in curl.
+    static func data(_ argument: String) throws -> Data {
+        guard argument.hasPrefix("@") else { return Data(argument.utf8) }
+        let path = String(argument.dropFirst())
+        let bytes = try path == "-" ? text("-") : file(path, option: "--data @\(path)")
+        return bytes.filter { $0 != 0 && $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
+    }
+
+    /// Returns the contents of a file.
+    static func file(_ path: String, option: String) throws -> Data {
         do {
             return try Data(contentsOf: URL(filePath: path))
         } catch {
             let reason = FileManager.default.fileExists(atPath: path) ? "cannot be read" : "doesn't exist"
-            throw Failure(.usage, "--data @\(path): the file \(reason).")
+            throw Failure(.usage, "\(option): the file \(reason).")
         }
     }
+}
+
+/// The format of a body of request items.
+enum BodyFormat: String, CaseIterable, ExpressibleByArgument {
+    case json, form, multipart
 }
 
 /// The options for a request's ``Body``.
@@ -105,6 +152,16 @@ struct BodyOptions: ParsableArguments {
     var form: [String] = []
 
     @Option(
+        name: [.customShort("d", allowingJoined: true), .long], parsing: .unconditionalSingleValue,
+        help: ArgumentHelp(
+            """
+            A URL-encoded form, as in curl: text that is already encoded, or a file without its line breaks. Several are \
+            joined by &. Sent as application/x-www-form-urlencoded unless -H sets the type.
+            """,
+            valueName: "text|@file|@-"))
+    var data: [String] = []
+
+    @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
             """
@@ -112,5 +169,20 @@ struct BodyOptions: ParsableArguments {
             JSON, and other UTF-8 as text.
             """,
             valueName: "text|@file|-"))
-    var data: String?
+    var raw: String?
+
+    @Option(
+        name: [.customShort("F", allowingJoined: true), .long], parsing: .unconditionalSingleValue,
+        help: ArgumentHelp(
+            """
+            A part of a multipart form: name=value, name=@path for a file, or name=<path for the text in a file. \
+            ;type=… and ;filename=… can follow a path. Can be repeated.
+            """,
+            valueName: "part"))
+    var part: [String] = []
+
+    @Option(
+        name: .customLong("as"),
+        help: "The format of the body of request items. (default: json, or multipart if one is a file)")
+    var format: BodyFormat?
 }

@@ -24,6 +24,7 @@ struct NetworkOptions: ParsableArguments {
     var http: HTTPVersionChoice?
 
     @Option(
+        name: [.customShort("x", allowingJoined: true), .long],
         help: ArgumentHelp(
             """
             Use this http, https, socks5 or socks5h proxy, or "none". (default: from http_proxy, https_proxy, all_proxy and \

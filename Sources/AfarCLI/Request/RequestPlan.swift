@@ -13,35 +13,69 @@ struct RequestPlan {
     var method: HTTPMethod
     var url: String
     var headers: HTTPHeaders
+    /// The names of default headers that aren't sent.
+    var removedHeaders: [String]
     var body: Body?
 
+    /// Creates the plan of a request without a body.
+    init(_ method: HTTPMethod, _ address: AddressArgument, _ options: some RequestSending) throws {
+        try self.init(url: address.url, query: "", headers: [], options) { (method, nil) }
+    }
+
+    /// Creates the plan of a request with items.
+    ///
+    /// - Parameter commandMethod: The method of the command, if it has one.
     init(
-        _ method: HTTPMethod, _ address: AddressArgument, _ options: some RequestSending,
-        _ bodyOptions: BodyOptions? = nil
+        _ target: RequestWords.Target, _ choice: MethodOptions, commandMethod: HTTPMethod?,
+        _ options: some RequestSending, _ bodyOptions: BodyOptions
     ) throws {
-        self.method = method
-        guard !address.isBlank else {
-            throw Failure(.usage, "The URL is empty. Example: afar \(method.rawValue.lowercased()) example.com")
+        var bodyOptions = bodyOptions
+        var query = try target.items.filter { $0.kind == .query || $0.kind == .queryFile }
+            .map { NamedValue(name: $0.name.text, value: try $0.text) }.urlEncoded
+        if choice.isGet {
+            let data = try bodyOptions.data.map { String(decoding: try InputBytes.data($0), as: UTF8.self) }
+            query = ([query] + data).filter { !$0.isEmpty }.joined(separator: "&")
+            bodyOptions.data = []
         }
-        let query = try options.sending.query.map { try NamedValue($0, option: "--query") }
-        url = URLText.complete(address.url, query: query)
-        headers = try HTTPHeaders(arguments: options.sending.headers)
+        let headers = try target.items.filter { $0.kind == .header || $0.kind == .headerFile }
+            .map { NamedValue(name: $0.name.text, value: try $0.text) }
+        let data = target.items.filter(\.kind.isData)
+        try self.init(url: target.url, query: query, headers: headers, options) { [bodyOptions] in
+            let body = try Body(bodyOptions, items: data)
+            let method = try choice.method(word: target.method, command: commandMethod, hasBody: body != nil)
+            return (method, body)
+        }
+    }
+
+    private init(
+        url: String, query: String, headers: [NamedValue], _ options: some RequestSending,
+        _ content: () throws -> (HTTPMethod, Body?)
+    ) throws {
+        guard !url.allSatisfy(\.isWhitespace) else {
+            throw Failure(.usage, "The URL is empty. Example: afar example.com")
+        }
+        let parameters = try options.sending.query.map { try NamedValue($0, option: "--query") }.urlEncoded
+        self.url = URLText.complete(url, query: [parameters, query].filter { !$0.isEmpty }.joined(separator: "&"))
+        let fields = try options.sending.headers.map { try NamedValue(header: $0) } + headers
+        (self.headers, removedHeaders) = HTTPHeaders.combining(fields + options.sending.shortcuts)
         if let authorization = try options.security.authorization() {
-            guard headers["Authorization"] == nil else {
+            guard self.headers["Authorization"] == nil else {
                 throw Failure(.usage, "Choose between -H 'Authorization: …' and --bearer or --auth basic.")
             }
-            headers.add(authorization)
+            self.headers.add(authorization)
         }
-        guard let bodyOptions else { return }
-        let isWithoutBody = method == .get || method == .head
-        if isWithoutBody, !(bodyOptions.json.isEmpty && bodyOptions.form.isEmpty && bodyOptions.data == nil) {
-            throw Failure(
-                .usage, "A \(method.rawValue) request has no body. For parameters, use --query; for a body, afar post."
-            )
+        (method, body) = try content()
+        if let contentType = body?.contentType, self.headers["Content-Type"] == nil {
+            self.headers.add(.contentType(contentType))
         }
-        body = try Body(bodyOptions)
-        if let body, headers.value(for: "Content-Type") == nil {
-            headers.add(.contentType(body.contentType))
+    }
+
+    /// Creates the request.
+    func request(in session: Session) -> DataRequest {
+        switch body {
+        case .bytes(let bytes, _, _): session.upload(bytes, to: url, method: method, headers: headers)
+        case .form(let parts): session.upload(parts, for: self)
+        case nil: session.request(url, method: method, headers: headers)
         }
     }
 
@@ -51,7 +85,7 @@ struct RequestPlan {
     /// Throws the ``Failure`` of a request that can't be sent.
     func check() throws {
         do {
-            _ = try HTTPRequest(urlRequest(), bodyLength: Int64(body?.bytes.count ?? 0))
+            _ = try HTTPRequest(urlRequest(), bodyLength: Int64(body?.bytes?.count ?? 0))
         } catch let error as AFError {
             throw Failure(error, url: url)
         }
@@ -63,17 +97,14 @@ struct AddressArgument: ParsableArguments {
     @Argument(
         help: "The URL. The default scheme is https, or http for localhost, 127.… and [::1]. \":8080/x\" is localhost.")
     var url: String
-
-    /// Whether the argument is blank, for example because a shell variable isn't set.
-    var isBlank: Bool { url.allSatisfy(\.isWhitespace) }
 }
 
 /// URLs as users write them.
 enum URLText {
-    /// Returns the complete URL for an argument, with additional query items.
+    /// Returns the complete URL for an argument, with additional query parameters that are already encoded.
     ///
     /// Characters that a path or query can't contain are percent-encoded. Existing escapes are preserved.
-    static func complete(_ address: String, query: [NamedValue] = []) -> String {
+    static func complete(_ address: String, query: String = "") -> String {
         let address = withScheme(address.trimmingCharacters(in: .whitespacesAndNewlines))
         let afterScheme = address.range(of: "://")?.upperBound ?? address.startIndex
         let hostEnd = afterScheme == address.endIndex ? afterScheme : authority(in: address[afterScheme...]).endIndex
@@ -81,7 +112,7 @@ enum URLText {
         var target = escaped(address[hostEnd..<fragment])
         if !query.isEmpty {
             let separator = !target.contains("?") ? "?" : target.hasSuffix("?") || target.hasSuffix("&") ? "" : "&"
-            target += separator + query.urlEncoded
+            target += separator + query
         }
         return address[..<hostEnd] + target
     }
@@ -145,19 +176,25 @@ struct NamedValue: Equatable {
         guard let sign = text.firstIndex(of: "="), sign != text.startIndex else {
             throw Failure(.usage, "\(option) requires name=value, not \"\(text)\".")
         }
-        name = String(text[..<sign])
-        value = String(text[text.index(after: sign)...])
+        self.init(name: String(text[..<sign]), value: String(text[text.index(after: sign)...]))
     }
 
-    /// Parses "Name: value".
+    init(name: String, value: String) { (self.name, self.value) = (name, value) }
+
+    /// Parses "Name: value". The value of "Name:" is empty, and that of "Name;" is a space, as for ``RequestItem``.
     init(header text: String) throws {
+        if !text.contains(":"), text.last == ";", text.count > 1 {
+            self.init(name: String(text.dropLast()), value: " ")
+            return
+        }
         guard let colon = text.firstIndex(of: ":"), colon != text.startIndex else {
             // The message omits the value, which can be a secret.
             let name = text.prefix { $0.isLetter || $0.isNumber || "-_".contains($0) }
             throw Failure(.usage, "-H requires 'Name: value'\(name.isEmpty ? "" : ", as in '\(name): …'").")
         }
-        name = text[..<colon].trimmingCharacters(in: .whitespaces)
-        value = text[text.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+        self.init(
+            name: text[..<colon].trimmingCharacters(in: .whitespaces),
+            value: text[text.index(after: colon)...].trimmingCharacters(in: .whitespaces))
     }
 }
 
@@ -170,14 +207,17 @@ extension [NamedValue] {
 }
 
 extension HTTPHeaders {
-    /// Creates headers from "Name: value" arguments and combines headers of the same name (RFC 9110, section 5.3; for
-    /// cookies RFC 6265, section 5.4).
-    init(arguments: [String]) throws {
-        self.init()
-        for argument in arguments {
-            let header = try NamedValue(header: argument)
-            let separator = header.name.lowercased() == "cookie" ? "; " : ", "
-            add(name: header.name, value: value(for: header.name).map { $0 + separator + header.value } ?? header.value)
+    /// Combines headers of the same name (RFC 9110, section 5.3; for cookies RFC 6265, section 5.4).
+    ///
+    /// - Returns: The headers, and the names of those with an empty value, which aren't sent.
+    static func combining(_ fields: [NamedValue]) -> (HTTPHeaders, removed: [String]) {
+        var headers = HTTPHeaders()
+        for field in fields where !field.value.isEmpty {
+            let separator = field.name.lowercased() == "cookie" ? "; " : ", "
+            let value = field.value == " " ? "" : field.value
+            headers.add(name: field.name, value: headers[field.name].map { $0 + separator + value } ?? value)
         }
+        let removed = fields.filter { $0.value.isEmpty && headers[$0.name] == nil }.map(\.name)
+        return (headers, removed)
     }
 }

@@ -11,7 +11,7 @@ import HTTPTypes
 /// The options for server trust and client credentials.
 struct SecurityOptions: ParsableArguments {
     @Option(
-        parsing: .unconditional,
+        name: [.customShort("u", allowingJoined: true), .long], parsing: .unconditional,
         help: ArgumentHelp(
             """
             The credentials for a server that requires them (401). Without a colon, the environment variable AFAR_PASSWORD \
@@ -65,6 +65,9 @@ struct SecurityOptions: ParsableArguments {
 
     @Option(help: ArgumentHelp("Don't verify the certificate of this host. Can be repeated.", valueName: "host"))
     var insecureHost: [String] = []
+
+    @Flag(name: [.customShort("k"), .long], help: "Don't verify the certificate of the URL's host.")
+    var insecure = false
 
     @Option(help: ArgumentHelp("Append TLS secrets to this file, for Wireshark.", valueName: "file"))
     var keylog: String?
@@ -160,13 +163,12 @@ struct SecurityOptions: ParsableArguments {
     /// Returns a trust manager that checks the public keys of `--pin` for the URL's host and accepts any certificate
     /// for the hosts of `--insecure-host`. Returns nil without these options.
     func trustManager(for url: String) throws -> ServerTrustManager? {
-        guard !pin.isEmpty || !insecureHost.isEmpty else { return nil }
         var evaluators: [String: any ServerTrustEvaluating] = [:]
-        for host in insecureHost {
+        for host in unverifiedHosts(of: url) {
             StandardError.write(
-                "afar: WARNING: the certificate of \(TerminalText.line(host)) is not verified. Others can read and change all traffic.\n"
+                "afar: WARNING: the certificate of \(TerminalText.line(host.text)) is not verified. Others can read and change all traffic.\n"
             )
-            evaluators[HostName(host).text] = DisabledTrustEvaluator()
+            evaluators[host.text] = DisabledTrustEvaluator()
         }
         if !pin.isEmpty, let target = Self.target(of: url) {
             guard target.scheme == "https" else { throw Failure(.usage, "--pin requires an https URL, unlike \(url).") }
@@ -176,11 +178,20 @@ struct SecurityOptions: ParsableArguments {
                 keys: try pin.map { pin in try Self.reading("--pin") { try PublicKey(pin: pin) } },
                 performDefaultValidation: isVerified, validateHost: isVerified)
         }
-        return ServerTrustManager(allHostsMustBeEvaluated: false, evaluators: evaluators)
+        return evaluators.isEmpty ? nil : ServerTrustManager(allHostsMustBeEvaluated: false, evaluators: evaluators)
     }
 
     /// Returns whether the certificate of the URL's host isn't verified.
-    func skipsVerification(of url: String) -> Bool { insecureHost.contains { HostName($0) == Self.host(of: url) } }
+    func skipsVerification(of url: String) -> Bool {
+        Self.host(of: url).map { unverifiedHosts(of: url).contains($0) } ?? false
+    }
+
+    /// Returns the hosts whose certificates aren't verified, which include the URL's host with `--insecure`.
+    private func unverifiedHosts(of url: String) -> [HostName] {
+        let hosts = insecureHost.map { HostName($0) }
+        guard insecure, let host = Self.host(of: url), !hosts.contains(host) else { return hosts }
+        return hosts + [host]
+    }
 
     private static func host(of url: String) -> HostName? {
         target(of: url).map { HostName(ofAuthority: $0.authority) }

@@ -5,8 +5,9 @@ import Foundation
 /// The options for sending a request.
 struct SendingOptions: ParsableArguments {
     @Option(
-        name: [.customShort("H"), .customLong("header")], parsing: .unconditionalSingleValue,
-        help: ArgumentHelp("A header. Can be repeated.", valueName: "'Name: value'"))
+        name: [.customShort("H", allowingJoined: true), .customLong("header")], parsing: .unconditionalSingleValue,
+        help: ArgumentHelp(
+            "A header. 'Name:' removes one, and 'Name;' sends it empty. Can be repeated.", valueName: "'Name: value'"))
     var headers: [String] = []
 
     @Option(
@@ -14,10 +15,19 @@ struct SendingOptions: ParsableArguments {
         help: ArgumentHelp("Add to the URL's query, percent-encoded. Can be repeated.", valueName: "name=value"))
     var query: [String] = []
 
-    @Option(help: ArgumentHelp("The time limit for the entire request.", valueName: "seconds"))
+    @Option(
+        name: [.customShort("A", allowingJoined: true), .long], parsing: .unconditional,
+        help: ArgumentHelp("The User-Agent header.", valueName: "name"))
+    var userAgent: String?
+
+    @Option(
+        name: [.customShort("m", allowingJoined: true), .long],
+        help: ArgumentHelp("The time limit for the entire request.", valueName: "seconds"))
     var timeout: Double?
 
-    @Flag(inversion: .prefixedNo, help: "Follow redirects, or treat them as the response.")
+    @Flag(
+        name: [.customShort("L"), .long], inversion: .prefixedNo,
+        help: "Follow redirects, or treat them as the response.")
     var follow = true
 
     @Option(help: ArgumentHelp("The maximum number of redirects. (default: 20)", valueName: "number"))
@@ -30,6 +40,13 @@ struct SendingOptions: ParsableArguments {
     var retry: UInt = 0
 
     @Option(
+        name: [.customShort("b", allowingJoined: true), .long], parsing: .unconditionalSingleValue,
+        help: ArgumentHelp(
+            "Send cookies, or those in a file without changing it. Can be repeated.", valueName: "name=value|file"))
+    var cookie: [String] = []
+
+    @Option(
+        name: [.customShort("c", allowingJoined: true), .long],
         help: ArgumentHelp("Send the cookies in this file, and save received cookies to it.", valueName: "file"))
     var cookieJar: String?
 
@@ -40,6 +57,28 @@ struct SendingOptions: ParsableArguments {
 
     @Option(help: "The transport.")
     var transport = TransportChoice.standard
+
+    /// The headers of options for single headers.
+    var shortcuts: [NamedValue] {
+        let cookies = cookie.filter { $0.contains("=") }.map { NamedValue(name: "Cookie", value: $0) }
+        guard let userAgent else { return cookies }
+        return cookies + [NamedValue(name: "User-Agent", value: userAgent)]
+    }
+
+    /// The store for the cookies of the options' files; nil without files.
+    func cookieStore() throws -> (any CookieStore)? {
+        let files = cookie.filter { !$0.contains("=") }
+        let jar = try cookieJar.map { try CookieJarFile.open($0) }
+        guard !files.isEmpty else { return jar }
+        let store: any CookieStore = jar ?? MemoryCookieStore()
+        for file in files {
+            guard FileManager.default.fileExists(atPath: file) else {
+                throw Failure(.usage, "--cookie \(file): the file doesn't exist. To send a cookie, write name=value.")
+            }
+            store.store(try CookieJarFile.read(file, option: "--cookie").all, from: nil, now: Date())
+        }
+        return store
+    }
 
     func validate() throws {
         if let maxRedirects {
@@ -68,8 +107,9 @@ extension RequestSending {
         if sending.transport == .urlsession, security.auth == .ntlm || security.auth == .negotiate {
             throw ValidationError("--auth \(security.auth?.rawValue ?? "") can't be used with --transport urlsession.")
         }
-        if sending.cache != nil, !security.insecureHost.isEmpty {
-            throw ValidationError("--cache can't be combined with --insecure-host: unverified responses aren't cached.")
+        if sending.cache != nil, security.insecure || !security.insecureHost.isEmpty {
+            throw ValidationError(
+                "--cache can't be combined with --insecure and --insecure-host: unverified responses aren't cached.")
         }
         if sending.cache != nil, archive.replay != nil {
             throw ValidationError("--cache can't be combined with --replay: recorded responses aren't cached.")
@@ -79,29 +119,30 @@ extension RequestSending {
     /// Creates the session for the request.
     ///
     /// - Parameters:
-    ///   - url: The first URL. The pins and the credential apply to its host.
+    ///   - plan: The request. The pins and the credential apply to its host.
     ///   - connections: The number of connections to one host that the request can use. The default is 1.
     ///   - wrap: A closure that can wrap the transport.
     func makeSession(
-        for url: String, connections: Int = 1, wrap: (any Transport) -> any Transport
+        for plan: RequestPlan, connections: Int = 1, wrap: (any Transport) -> any Transport
     ) throws -> Session {
         var configuration = SessionConfiguration.default
         configuration.httpMaximumConnectionsPerHost = max(configuration.httpMaximumConnectionsPerHost, connections)
         configuration.headers.update(.userAgent("afar/\(AFInfo.version)"))
+        for name in plan.removedHeaders { configuration.headers.remove(name: name) }
         if let timeout = sending.timeout {
             configuration.timeoutIntervalForResource = timeout
             configuration.timeoutIntervalForRequest = timeout
         }
         if let maxRedirects = sending.maxRedirects { configuration.maximumRedirects = maxRedirects }
         configuration.publicSuffixList = SystemPublicSuffixList.shared
-        if let cookieJar = sending.cookieJar { configuration.cookieStore = try CookieJarFile.open(cookieJar) }
+        if let store = try sending.cookieStore() { configuration.cookieStore = store }
         if let cache = sending.cache { configuration.cacheStore = try CacheDirectory.open(cache, option: "--cache") }
         if let http = network.http { configuration.httpVersion = http.version }
         let base = try archive.replayed()
         if base == nil {
             configuration.network = try network.settings(readsEnvironment: sending.transport.readsNetworkSettings)
         }
-        try security.apply(to: &configuration, url: url)
+        try security.apply(to: &configuration, url: plan.url)
         if base == nil, configuration.tlsKeyLogFile == nil {
             configuration.tlsKeyLogFile = sending.transport.keyLogFile
         }
@@ -114,7 +155,7 @@ extension RequestSending {
         return Session(
             configuration: configuration,
             interceptor: interceptors.isEmpty ? nil : Interceptor(interceptors: interceptors),
-            serverTrustManager: try security.trustManager(for: url),
+            serverTrustManager: try security.trustManager(for: plan.url),
             redirectHandler: sending.follow ? nil : .doNotFollow,
             eventMonitors: try archive.monitors(), transport: wrap(transport))
     }
@@ -165,12 +206,17 @@ enum CookieJarFile {
 
     /// Opens the file, which doesn't need to exist.
     static func open(_ path: String) throws -> FileCookieStore {
+        let store = try read(path, option: "--cookie-jar")
+        opened.withLock { $0 = store }
+        return store
+    }
+
+    /// Reads a file that isn't changed.
+    static func read(_ path: String, option: String) throws -> FileCookieStore {
         do {
-            let store = try FileCookieStore(file: URL(filePath: path))
-            opened.withLock { $0 = store }
-            return store
+            return try FileCookieStore(file: URL(filePath: path))
         } catch {
-            throw Failure(.usage, "--cookie-jar: \(TerminalText.line(error.description)).")
+            throw Failure(.usage, "\(option): \(TerminalText.line(error.description)).")
         }
     }
 

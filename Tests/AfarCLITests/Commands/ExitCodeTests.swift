@@ -14,17 +14,18 @@ struct ExitCodeTests {
     }
 
     @Test(arguments: [
-        (["get"], "<url>"), (["gett", "x"], "is not a command"), (["example.com"], "afar get example.com"),
+        (["get"], "<url>"), (["gett", "x"], "Did you mean \"afar get\"?"),
+        (["downlaod"], "Did you mean \"afar download\"?"),
         (["get", "x", "--frob"], "--frob"), (["get", "x", "--timeout", "0"], "--timeout"),
         (["get", "x", "--timeout", "nan"], "--timeout"), (["get", "x", "-H", "nocolon"], "'Name: value'"),
         (["get", "http://x", "-H", "a b: c"], "starts with \"a\""), (["get", "x", "--query", "novalue"], "--query"),
         (["get", ""], "empty"), (["get", "http://a b/"], "http://a b/"), (["get", "ftp://x/"], "ftp"),
         (["get", "http://127.1/"], "ambiguous"), (["get", "http://x:0/"], "port"),
-        (["get", "x", "--data", "y"], "--query"),
+        (["get", "x", "--raw", "y"], "--query"),
         (["head", "x", "--json", "a=b"], "HEAD"),
         (["post", "x", "--json", "a=b", "--form", "a=b"], "--json and --form"),
         (["post", "x", "--json", "a:=b"], "write a="), (["post", "x", "--json", "a=1", "--json", "a=2"], "twice"),
-        (["post", "x", "--data", "@/no/such/file"], "/no/such/file"),
+        (["post", "x", "--raw", "@/no/such/file"], "/no/such/file"),
         (["get", "x", "--transport", "pigeon"], "pigeon"),
         (["get", "x", "--color", "blue"], "blue"),
     ])

@@ -106,6 +106,6 @@ struct OutputTests {
         for code in [0, 1, 2, 3, 4, 5, 6, 70] { #expect(help.text.contains("\n  \(code < 10 ? " " : "")\(code)  ")) }
         #expect(try await Tool.run().text == help.text)
         let get = try await Tool.run("get", "--help")
-        #expect(get.text.contains("--query") && !get.text.contains("--data"))
+        #expect(get.text.contains("--query") && get.text.contains("afar get <url>"))
     }
 }

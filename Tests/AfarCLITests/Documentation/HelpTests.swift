@@ -41,12 +41,12 @@ struct HelpTests {
     }
 
     @Test func optionsAreGrouped() {
-        let help = BodyCommand<Post>.helpMessage()
+        let help = RequestCommand<Post>.helpMessage()
         let titles = help.split(separator: "\n").filter { $0.hasSuffix(":") && !$0.hasPrefix(" ") }
         #expect(
             titles == [
-                "EXAMPLES:", "ARGUMENTS:", "BODY (ONE KIND AT MOST):", "REQUEST:", "HTTP ARCHIVES:", "NETWORK:",
-                "TRUST AND IDENTITY:", "OUTPUT:", "LOOKING INSIDE:", "OPTIONS:",
+                "EXAMPLES:", "ARGUMENTS:", "METHOD:", "BODY (ONE KIND AT MOST):", "STREAMING:", "REQUEST:",
+                "HTTP ARCHIVES:", "NETWORK:", "TRUST AND IDENTITY:", "OUTPUT:", "FILE:", "LOOKING INSIDE:", "OPTIONS:",
             ])
     }
 }

@@ -53,7 +53,7 @@ struct CurlCommandTests {
     ])
     func hostileTextsSurvive(text: String) async throws {
         try await expectSameRequest(
-            "post", ["-H", "X-Test: \(text)", "-H", "Cookie: \(text)", "--data", "-"],
+            "post", ["-H", "X-Test: \(text)", "-H", "Cookie: \(text)", "--raw", "-"],
             input: Data("\(text)\n\n\(text)".utf8))
         try await expectSameRequest("put", ["--form", "a=\(text)", "--query", "q\(text)=\(text)"])
         try await expectSameRequest("patch", ["--json", "a\(text)=\(text)"])
@@ -86,8 +86,8 @@ struct CurlCommandTests {
 
     @Test func bodiesAreReadFromTheirFiles() async throws {
         try await withTemporaryFile(Data([0, 255, 10, 13, 0])) { path in
-            try await expectSameRequest("post", ["--data", "@\(path)"])
-            let printed = try await Tool.run("post", ":1", "--data", "@\(path)", "--curl")
+            try await expectSameRequest("post", ["--raw", "@\(path)"])
+            let printed = try await Tool.run("post", ":1", "--raw", "@\(path)", "--curl")
             #expect(printed.text.contains("--data-binary @\(path)"))
         }
     }
@@ -97,7 +97,7 @@ struct CurlCommandTests {
         Data("\r\nx\u{1B}[2J".utf8), Data("short\r\n".utf8),
     ])
     func bodiesThatCannotBeArgumentsArePiped(body: Data) async throws {
-        try await expectSameRequest("post", ["--data", "-"], input: body)
+        try await expectSameRequest("post", ["--raw", "-"], input: body)
     }
 
     @Test func secretsAreHiddenByDefault() async throws {

@@ -13,7 +13,7 @@ struct VerboseTests {
         let server = try await TestServer.start()
         let url = server.url("/post?a=1").absoluteString
         let outcome = try await Tool.run(
-            "post", url, "-v", "--data", "hello", "-H", "X-One: 1", "--transport", transport)
+            "post", url, "-v", "--raw", "hello", "-H", "X-One: 1", "--transport", transport)
         #expect(try outcome.json()["data"] as? String == "hello")
         let sent = lines(outcome, ">")
         #expect(sent.first == "> POST /post?a=1")

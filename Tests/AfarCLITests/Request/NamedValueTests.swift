@@ -18,9 +18,17 @@ struct NamedValueTests {
     }
 
     @Test func headersWithTheSameNameAreJoined() throws {
-        let headers = try HTTPHeaders(arguments: ["Accept: a", "accept: b", "cookie: x", "Cookie: y"])
+        let fields = try ["Accept: a", "accept: b", "cookie: x", "Cookie: y"].map { try NamedValue(header: $0) }
+        let (headers, removed) = HTTPHeaders.combining(fields)
         #expect(headers.value(for: "Accept") == "a, b")
         #expect(headers.value(for: "Cookie") == "x; y")
-        #expect(headers.count == 2)
+        #expect(headers.count == 2 && removed.isEmpty)
+    }
+
+    @Test func headersCanBeRemovedOrEmpty() throws {
+        let fields = try ["Accept:", "X-Empty;", "User-Agent:", "User-Agent: a"].map { try NamedValue(header: $0) }
+        let (headers, removed) = HTTPHeaders.combining(fields)
+        #expect(headers.count == 2 && headers["X-Empty"] == "" && headers["User-Agent"] == "a")
+        #expect(removed == ["Accept"])
     }
 }

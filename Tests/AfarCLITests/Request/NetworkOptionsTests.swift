@@ -95,7 +95,7 @@ struct NetworkOptionsTests {
         #expect(time >= .seconds(2.9))
         try await withTemporaryFile(Data(count: 2 << 20)) { path in
             let uploaded = try await Tool.run(
-                "put", server.url("/count").absoluteString, "--data", "@\(path)", "--limit-rate", "1G")
+                "put", server.url("/count").absoluteString, "--raw", "@\(path)", "--limit-rate", "1G")
             #expect(uploaded.text == "\(2 << 20)", "\(uploaded.errors)")
         }
         let socket = try await Tool.run("ws", server.url.absoluteString, "--limit-rate", "1M")
