@@ -169,6 +169,8 @@ extension CurlRequest {
                 ignore("-H '\(header.dropFirst().prefix { $0 != ":" })': a pseudo-header of HTTP/2 comes from the URL")
             } else if name == "content-length" {
                 ignore("-H 'Content-Length': it is the length of the body")
+            } else if name == "accept", header.trimmingCharacters(in: .whitespaces).hasSuffix(":") {
+                ignore("-H 'Accept:': Accept: */* is sent, which has the same meaning")
             } else if name == "expect" {
                 ignore("-H 'Expect': afar doesn't wait for 100 Continue")
             } else if !header.contains(":"), header.last != ";" {

@@ -170,10 +170,23 @@ struct CurlRequest {
         {
             refuse("--disallow-username-in-url: the URL contains a user name")
         }
-        if flag("path-as-is"), url.contains(/\/\.{1,2}(\/|$|\?|#)/) {
-            refuse("--path-as-is: . and .. are removed from paths")
+        return flag("path-as-is") ? url : Self.withoutDots(url)
+    }
+
+    /// Removes "." and ".." from the path of a URL (RFC 3986, section 5.2.4). afar sends them unchanged.
+    private static func withoutDots(_ url: String) -> String {
+        let end = url.unicodeScalars.firstIndex { "?#".unicodeScalars.contains($0) } ?? url.endIndex
+        let scheme = url.range(of: "://")?.upperBound ?? url.startIndex
+        let start = url.unicodeScalars[scheme..<end].firstIndex(of: "/") ?? end
+        guard url[start..<end].contains("/.") else { return url }
+        var segments: [Substring] = []
+        let all = url[start..<end].split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+        for (index, segment) in zip(all.indices, all) {
+            let isDot = segment == "." || segment == ".."
+            if segment == "..", !segments.isEmpty { segments.removeLast() }
+            if !isDot { segments.append(segment) } else if index == all.endIndex - 1 { segments.append("") }
         }
-        return url
+        return url[..<start] + "/" + segments.joined(separator: "/") + url[end...]
     }
 
     /// Adds encoded parameters to the query of a URL.

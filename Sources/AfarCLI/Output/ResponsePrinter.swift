@@ -113,7 +113,9 @@ struct OutputOptions: ParsableArguments {
     @Flag(name: .shortAndLong, help: "Show no progress. Errors are shown.")
     var silent = false
 
-    @Flag(help: "Exit with code 4 if the status isn't 2xx. The body is still printed.")
+    @Flag(
+        name: [.customShort("f"), .long],
+        help: "Exit with code 4 if the status isn't 2xx. The body is still printed.")
     var checkStatus = false
 
     @Option(

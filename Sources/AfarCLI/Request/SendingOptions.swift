@@ -25,6 +25,9 @@ struct SendingOptions: ParsableArguments {
         help: ArgumentHelp("The time limit for the entire request.", valueName: "seconds"))
     var timeout: Double?
 
+    @Option(help: ArgumentHelp("The time limit for connecting. (default: 30)", valueName: "seconds"))
+    var connectTimeout: Double?
+
     @Flag(
         name: [.customShort("L"), .long], inversion: .prefixedNo,
         help: "Follow redirects, or treat them as the response.")
@@ -87,6 +90,7 @@ struct SendingOptions: ParsableArguments {
             }
         }
         if let timeout { try TimeoutArgument.check(timeout) }
+        if let connectTimeout { try TimeoutArgument.check(connectTimeout, option: "--connect-timeout") }
     }
 }
 
@@ -133,6 +137,7 @@ extension RequestSending {
             configuration.timeoutIntervalForResource = timeout
             configuration.timeoutIntervalForRequest = timeout
         }
+        if let limit = sending.connectTimeout { configuration.timeoutIntervalForConnect = limit }
         if let maxRedirects = sending.maxRedirects { configuration.maximumRedirects = maxRedirects }
         configuration.publicSuffixList = SystemPublicSuffixList.shared
         if let store = try sending.cookieStore() { configuration.cookieStore = store }
@@ -166,9 +171,9 @@ extension RequestSending {
 /// The values of `--timeout`.
 enum TimeoutArgument {
     /// - Throws: A `ValidationError` if the timeout is out of range.
-    static func check(_ seconds: Double) throws {
+    static func check(_ seconds: Double, option: String = "--timeout") throws {
         guard seconds > 0, seconds <= 604_800 else {
-            throw ValidationError("--timeout must be more than 0 and at most 604800 seconds (a week).")
+            throw ValidationError("\(option) must be more than 0 and at most 604800 seconds (a week).")
         }
     }
 }

@@ -34,10 +34,7 @@ struct RecordedRequest: Equatable, CustomStringConvertible {
         let bytes = request.body
         switch type {
         case "multipart/form-data":
-            body = request.parts.map { part in
-                let type = part.header.fileName == nil && isLenient ? "" : part.header["Content-Type"] ?? ""
-                return "\(part.header.name ?? "")|\(part.header.fileName ?? "")|\(type)|\(part.body.base64EncodedString())"
-            }.joined(separator: "\n")
+            body = Self.parts(of: request, isLenient: isLenient)
         case "application/json" where isLenient:
             let value = try? JSONSerialization.jsonObject(with: bytes)
             let data = value.flatMap { try? JSONSerialization.data(withJSONObject: $0, options: .sortedKeys) }
@@ -46,6 +43,17 @@ struct RecordedRequest: Equatable, CustomStringConvertible {
             body = String(decoding: bytes, as: UTF8.self).replacing("+", with: " ").removingPercentEncoding ?? ""
         default: body = String(data: bytes, encoding: .utf8) ?? bytes.base64EncodedString()
         }
+    }
+
+    /// Returns the body of a multipart form with a fixed boundary. If lenient, without the types of parts that aren't files.
+    private static func parts(of request: ServerRequest, isLenient: Bool) -> String {
+        let field = request.headers["Content-Type"] ?? ""
+        let boundary = field.split(separator: "boundary=").last.map { $0.trimmingCharacters(in: ["\""]) } ?? ""
+        let text = String(data: request.body, encoding: .isoLatin1) ?? ""
+        return text.components(separatedBy: "--\(boundary)").map { part in
+            guard isLenient, !part.contains("filename=") else { return part }
+            return part.replacing(/Content-Type: [^\r]*\r\n/, with: "")
+        }.joined(separator: "--boundary")
     }
 
     var description: String {
