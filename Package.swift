@@ -12,7 +12,7 @@ let package = Package(
         "AfarImage", "AfarCSV", "AfarProtobuf", "AfarNetworkActivity", "AfarMetrics", "AfarPublishers", "AfarTracing",
         "AfarServiceLifecycle", "AfarConfiguration", "AfarEgress", "AfarAPI", "AfarResilience", "AfarStructuredFields",
         "AfarBodyCodings", "AfarMultipart", "AfarDNSOverHTTPS", "AfarResumableUploads", "AfarParallelDownloads",
-        "AfarOAuth", "AfarSignatures",
+        "AfarKeys", "AfarOAuth", "AfarSignatures",
     ].map { .library(name: $0, targets: [$0]) } + [.executable(name: "afar", targets: ["AfarCLI"])],
     traits: [
         .trait(
@@ -148,9 +148,10 @@ let plugins: [Target] = [
         "AfarImage",
         ["AfarCore", "AfarTransport", "CPixman", "CSpng", "CTurboJPEG", "CWebP", .httpTypes]),
     .plugin("AfarJSON", ["AfarCore", "AfarSerializers", "CJSONDocument", "CStack"]),
+    .plugin("AfarKeys", [.onLinux("COpenSSL")]),
     .plugin("AfarMetrics", ["AfarCore", "AfarTransport", .httpTypes, .metrics("CoreMetrics")]),
     .plugin("AfarNetworkActivity", ["AfarCore"]),
-    .plugin("AfarOAuth", ["AfarCore", "AfarStages", "AfarTransport", .onLinux("COpenSSL")]),
+    .plugin("AfarOAuth", ["AfarCore", "AfarKeys", "AfarStages", "AfarTransport"]),
     .plugin("AfarParallelDownloads", ["AfarCore", .httpTypes]),
     .plugin("AfarProtobuf", ["AfarCore", .httpTypes, .swiftProtobuf]),
     .plugin("AfarPublishers", ["AfarCore", "AfarSerializers", "AfarTransport", .openCombine]),
@@ -159,7 +160,7 @@ let plugins: [Target] = [
     .plugin("AfarServiceLifecycle", ["AfarCore", .serviceLifecycle("ServiceLifecycle")]),
     .plugin(
         "AfarSignatures",
-        ["AfarCore", "AfarTransport", .onLinux("COpenSSL"), .httpTypes, .rawStructuredFields]),
+        ["AfarCore", "AfarKeys", "AfarTransport", .httpTypes, .rawStructuredFields]),
     .plugin("AfarStructuredFields", ["AfarCore", .structuredFields]),
     .plugin("AfarTracing", ["AfarCore", "AfarTransport", .httpTypes, .tracing("Tracing")]),
     .plugin("AfarYAML", ["AfarCore", "AfarSerializers", .yams]),
@@ -258,6 +259,7 @@ let tests: [Target] = [
         "AfarEgress",
         ["Afar", "AfarTestServer", "AfarTesting", "AfarTransport", "EgressProbe", "TestServers", .httpTypes],
         exclude: ["rebinding-servers.py"]),
+    .tests("AfarKeys"),
     .tests(
         "AfarOAuth", ["Afar", "AfarTestServer", "OAuthProbe", "TestServers"],
         exclude: ["authlib-server.py", "dpop-resource.py", "requirements.txt", "run"]),

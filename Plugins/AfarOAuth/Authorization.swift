@@ -1,3 +1,4 @@
+import AfarKeys
 public import Foundation
 
 /// An authorization by the user in a browser: the authorization code flow (RFC 6749, section 4.1) with PKCE (RFC 7636).
@@ -52,7 +53,7 @@ public struct OAuthAuthorization: Sendable {
         let parameters = try parameters(of: url)
         let issuer = try parameters.value("iss")
         if let expected = client.server.issuer {
-            if let issuer, !isEqualInConstantTime(issuer, expected) { throw .issuerMismatch }
+            if let issuer, !Hashing.equalInConstantTime(issuer.utf8, expected.utf8) { throw .issuerMismatch }
             if issuer == nil, client.server.sendsIssuerInRedirects { throw .issuerMismatch }
         }
         if let error = try parameters.value("error") {
@@ -70,11 +71,11 @@ public struct OAuthAuthorization: Sendable {
     /// Returns the parameters of a redirect whose URI and state are those of this authorization.
     private func parameters(of url: URL) throws(OAuthError) -> RedirectParameters {
         guard let expected = Target(redirectURI), let target = Target(url),
-            isEqualInConstantTime(expected.base, target.base)
+            Hashing.equalInConstantTime(expected.base.utf8, target.base.utf8)
         else { throw .redirectMismatch("It has another URI.") }
         // A parameter of the redirect URI is part of each redirect (RFC 6749, section 3.1.2).
         let parameters = RedirectParameters(target.query)
-        guard let state = try parameters.value("state"), isEqualInConstantTime(state, self.state) else {
+        guard let state = try parameters.value("state"), Hashing.equalInConstantTime(state.utf8, self.state.utf8) else {
             throw .redirectMismatch("It has another state.")
         }
         return parameters

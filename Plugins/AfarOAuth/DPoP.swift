@@ -37,7 +37,7 @@ public final class OAuthDPoP: Sendable {
         var claims = ["jti": Data.random(16).base64URLText, "htm": method, "htu": try Self.target(of: url)]
         if let accessToken { claims["ath"] = try sha256(accessToken).base64URLText }
         if let nonce { claims["nonce"] = nonce }
-        return try key.token(header: ["typ": "dpop+jwt"], jwk: key.publicJWK, claims: claims, times: ["iat": date])
+        return try key.token(header: ["typ": "dpop+jwt"], hasJWK: true, claims: claims, times: ["iat": date])
     }
 
     /// Returns a URL without user name, query, fragment and default port.

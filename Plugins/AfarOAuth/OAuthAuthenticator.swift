@@ -1,4 +1,5 @@
 import AfarCore
+import AfarKeys
 import AfarStages
 import AfarTransport
 import Foundation
@@ -100,7 +101,7 @@ final class OAuthAuthenticator: Authenticator {
         guard let sent = urlRequest.value(forHTTPHeaderField: "Authorization"), let header = credential.header else {
             return false
         }
-        return isEqualInConstantTime(sent, header)
+        return Hashing.equalInConstantTime(sent.utf8, header.utf8)
     }
 
     // MARK: Renewal

@@ -154,7 +154,7 @@ extension OAuthError: LocalizedError {
         case .renewedTooOften:
             "The token was renewed too often, and is still refused. Check that the service accepts the server's tokens."
         case .tokenStoreFailed(let reason): "The token store failed: \(reason)"
-        case .invalidKey(let reason): "The key can't be used: \(reason)"
+        case .invalidKey(let reason): reason
         case .cancelled: "The task was canceled."
         }
     }

@@ -1,44 +1,54 @@
+import AfarKeys
 public import Foundation
 
 /// A private key that signs client assertions (RFC 7523) and DPoP proofs (RFC 9449), for example one in a hardware module.
 ///
-/// ``SigningKey`` is an implementation in memory. All methods can be called from any thread.
+/// `SignatureKey` is an implementation in memory. All methods can be called from any thread.
 public protocol OAuthSigner: Sendable {
     /// The algorithm of the signatures (RFC 7518, section 3.1), such as `ES256`.
-    var algorithm: String { get }
+    var jwsAlgorithm: String { get }
 
-    /// The public key's required members (RFC 7517; RFC 7638, section 3.2), such as `kty`, `crv`, `x` and `y`. Never include private
-    /// members.
-    var publicJWK: [String: String] { get }
+    /// Returns the public key's required members (RFC 7517; RFC 7638, section 3.2), such as `kty`, `crv`, `x` and `y`. Never include
+    /// private members.
+    func publicJWK() throws -> [String: String]
 
     /// Returns the signature of data in the format of RFC 7518. For `ES256`, it is the concatenation of r and s, 32 bytes each.
-    func sign(_ data: Data) throws -> Data
+    func signature(for data: Data) throws -> Data
 }
+
+extension SignatureKey: OAuthSigner {}
 
 extension OAuthSigner {
     /// The public key's thumbprint (RFC 7638) in base64url.
     public var thumbprint: String {
-        get throws(OAuthError) { try sha256(publicJWK.jsonText).base64URLText }
+        get throws(OAuthError) { try sha256(jwk().jsonText).base64URLText }
     }
 
     /// Returns a signed JSON Web Token (RFC 7519).
     func token(
-        header: [String: String], jwk: [String: String]? = nil, claims: [String: String], times: [String: Date]
+        header: [String: String], hasJWK: Bool = false, claims: [String: String], times: [String: Date]
     ) throws(OAuthError) -> String {
-        var members = header.merging(["alg": algorithm]) { first, _ in first }.sortedMembers
-        if let jwk { members.append("\"jwk\":\(jwk.jsonText)") }
+        var members = header.merging(["alg": jwsAlgorithm]) { first, _ in first }.sortedMembers
+        if hasJWK { members.append("\"jwk\":\(try jwk().jsonText)") }
         let numbers = times.sorted { $0.key < $1.key }.map { name, date in
             "\"\(name)\":\(Int64(date.timeIntervalSince1970.rounded(.down)))"
         }
         let text = [members, claims.sortedMembers + numbers]
             .map { Data("{\($0.joined(separator: ","))}".utf8).base64URLText }
             .joined(separator: ".")
+        return "\(text).\(try Self.result(of: { try signature(for: Data(text.utf8)) }).base64URLText)"
+    }
+
+    private func jwk() throws(OAuthError) -> [String: String] { try Self.result(of: publicJWK) }
+
+    private static func result<Value>(of function: () throws -> Value) throws(OAuthError) -> Value {
         do {
-            return "\(text).\(try sign(Data(text.utf8)).base64URLText)"
+            return try function()
         } catch let error as OAuthError {
             throw error
         } catch {
-            throw .invalidKey("The signature failed: \(error.localizedDescription)")
+            let reason = error.localizedDescription
+            throw .invalidKey(error is SignatureKeyError ? reason : "The key can't be used: \(reason)")
         }
     }
 }

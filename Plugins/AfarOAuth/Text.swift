@@ -1,10 +1,5 @@
+import AfarKeys
 import Foundation
-
-#if canImport(CryptoKit)
-    import CryptoKit
-#else
-    import COpenSSL
-#endif
 
 extension Data {
     /// The bytes in base64url without padding (RFC 7515, section 2).
@@ -23,24 +18,10 @@ extension Data {
 ///
 /// - Throws: ``OAuthError/invalidKey(_:)`` if the system's library doesn't provide the function.
 func sha256(_ text: String) throws(OAuthError) -> Data {
-    #if canImport(CryptoKit)
-        return Data(SHA256.hash(data: Data(text.utf8)))
-    #else
-        var hash = [UInt8](repeating: 0, count: 32)
-        let bytes = Array(text.utf8)
-        guard EVP_Digest(bytes, bytes.count, &hash, nil, EVP_sha256(), nil) == 1 else {
-            ERR_clear_error()
-            throw .invalidKey("OpenSSL can't compute SHA-256.")
-        }
-        return Data(hash)
-    #endif
-}
-
-/// Returns whether two texts are equal. The duration doesn't depend on the position of the first difference.
-func isEqualInConstantTime(_ first: String, _ second: String) -> Bool {
-    let (first, second) = (Array(first.utf8), Array(second.utf8))
-    guard first.count == second.count else { return false }
-    return zip(first, second).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+    guard let hash = Hashing.hash(Data(text.utf8), with: .sha256) else {
+        throw .invalidKey(SignatureKeyError.unavailable("SHA-256").description)
+    }
+    return hash
 }
 
 /// The encoding `application/x-www-form-urlencoded` (RFC 6749, appendix B).

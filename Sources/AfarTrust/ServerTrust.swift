@@ -15,6 +15,8 @@ public struct ServerTrust: Sendable {
     /// The trust anchors. The chain must end in one of them. If the value is nil, the chain must end in an authority that the transport
     /// trusts. These authorities are usually the system's.
     public var anchors: [Certificate]?
+    /// The revocation lists that every chain must satisfy. With several evaluators, they make all of them judge the same chain.
+    package var revocationLists: [Data] = []
     let authorities: CertificateAuthorities
 
     package init(
@@ -71,9 +73,11 @@ public struct ServerTrust: Sendable {
     /// - Throws: ``ServerTrustError/Code-swift.struct/revoked``, ``ServerTrustError/Code-swift.struct/revocationUnknown`` if the status
     ///   can't be determined, or an error of ``validate()``.
     public func validateRevocation(lists: [Data] = [], usesStapledResponse: Bool = true) throws(ServerTrustError) {
-        let chain = try ChainValidation(self, revocationLists: lists).chain()
+        var trust = self
+        trust.revocationLists += lists.filter { !revocationLists.contains($0) }
+        let chain = try ChainValidation(trust).chain()
         if usesStapledResponse, let stapledOCSPResponse {
-            try ChainValidation(self).checkStatus(in: stapledOCSPResponse, of: chain)
+            try ChainValidation(trust).checkStatus(in: stapledOCSPResponse, of: chain)
             if lists.isEmpty { return }
         }
         guard !lists.isEmpty else {
@@ -87,7 +91,10 @@ public struct ServerTrust: Sendable {
     /// The server's certificate, followed by its issuers: each certificate signed the one before it. Compare pins with these certificates.
     ///
     /// The chain doesn't have to end in a trusted certificate. Unrelated certificates that the server sent are omitted.
-    public var signedCertificates: [Certificate] { ChainValidation(self).signedChain() }
+    public var signedCertificates: [Certificate] {
+        if !revocationLists.isEmpty, let chain = try? validate() { return chain }
+        return ChainValidation(self).signedChain()
+    }
 }
 
 /// The reason why a server's certificates were rejected.

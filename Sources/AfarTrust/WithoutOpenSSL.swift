@@ -28,7 +28,7 @@
     }
 
     struct ChainValidation {
-        init(_ trust: ServerTrust, revocationLists: [Data] = []) {}
+        init(_ trust: ServerTrust) {}
 
         @discardableResult
         func chain() throws(ServerTrustError) -> [Certificate] {

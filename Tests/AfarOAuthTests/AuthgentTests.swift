@@ -122,7 +122,7 @@ struct AuthgentTests {
 
     @Test func aUserSignsInWithABrowserAndDPoP() async throws {
         let server = try await Server(requiresDPoP: true)
-        let dpop = OAuthDPoP(key: try SigningKey.p256())
+        let dpop = OAuthDPoP(key: try SignatureKey.generate(.ecdsaP256SHA256))
         let listener = try OAuthLoopbackListener()
         let client = try await server.client(dpop, redirectURI: listener.redirectURI)
         #expect(client.server.sendsIssuerInRedirects)
@@ -144,7 +144,7 @@ struct AuthgentTests {
             [program, "Tests/AfarOAuthTests/dpop-resource.py", "\(port)"]
         }
         let resource = try #require(URL(string: "http://127.0.0.1:\(child.port)/resource?page=1"))
-        let dpop = OAuthDPoP(key: try SigningKey.p256())
+        let dpop = OAuthDPoP(key: try SignatureKey.generate(.ecdsaP256SHA256))
         let client = try await server.client(dpop)
         let interceptor = OAuthInterceptor(
             client: client, renewal: .clientCredentials(scope: "read"), origins: [resource])
@@ -155,7 +155,7 @@ struct AuthgentTests {
         }
         // Without the proof's key, the token is refused.
         let other = OAuthInterceptor(
-            client: try await server.client(OAuthDPoP(key: SigningKey.p256())),
+            client: try await server.client(OAuthDPoP(key: SignatureKey.generate(.ecdsaP256SHA256))),
             store: OAuthMemoryTokenStore(interceptor.token), origins: [resource])
         let response = await server.session.request(resource, interceptor: other).validate().serializingData().response
         #expect(response.response?.statusCode == 401)

@@ -151,7 +151,7 @@ struct AuthorizationTests {
             otherMembers: ["key": "secret-o"])
         let authentication = [
             OAuthClientAuthentication.basic(secret: "secret-b"), .post(secret: "secret-p"),
-            .privateKeyJWT(try SigningKey.p256()),
+            .privateKeyJWT(try SignatureKey.generate(.ecdsaP256SHA256)),
         ]
         var text = "\(token) \(String(reflecting: token)) \(authentication) \(String(reflecting: authentication))"
         dump(token, to: &text)
@@ -159,7 +159,8 @@ struct AuthorizationTests {
         dump(
             OAuthClient(
                 id: "a", server: client.server, authentication: authentication[0],
-                dpop: OAuthDPoP(key: try SigningKey.p256()), session: client.session), to: &text, maxDepth: 3)
+                dpop: OAuthDPoP(key: try SignatureKey.generate(.ecdsaP256SHA256)), session: client.session), to: &text,
+            maxDepth: 3)
         #expect(!text.contains("secret-"))
         await server.stop()
     }

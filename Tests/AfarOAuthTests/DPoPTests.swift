@@ -37,9 +37,9 @@ struct DPoPTests {
 
     @Test func signaturesAreValid() throws {
         // Some numbers of a signature are shorter than 32 bytes.
-        let key = try SigningKey(pem: TestKeys.p256)
-        let publicPEM = try TestKeys.publicPEM(of: TestKeys.p256)
-        #expect(key.algorithm == "ES256")
+        let key = try SignatureKey(privateKeyPEM: TestKeys.p256, algorithm: .ecdsaP256SHA256)
+        let publicPEM = try key.publicKeyPEM()
+        #expect(key.jwsAlgorithm == "ES256")
         for index in 0..<20 {
             let token = try key.token(header: [:], claims: ["n": "\(index)"], times: [:])
             #expect(try Self.verify(token, publicPEM: publicPEM))
@@ -47,40 +47,27 @@ struct DPoPTests {
                 try !Self.verify(
                     token.replacing("eyJhbGciOiJFUzI1NiJ9", with: "eyJhbGciOiJub25lIn0"), publicPEM: publicPEM))
         }
-        for _ in 0..<2_000 { #expect(try key.sign(Data("a".utf8)).count == 64) }
-        let rsa = try SigningKey(pem: TestKeys.rsa)
-        #expect(rsa.algorithm == "RS256")
+        for _ in 0..<2_000 { #expect(try key.signature(for: Data("a".utf8)).count == 64) }
+        let rsa = try SignatureKey(privateKeyPEM: TestKeys.rsa, algorithm: .rsaPKCS1SHA256)
+        #expect(rsa.jwsAlgorithm == "RS256")
         let token = try rsa.token(header: [:], claims: [:], times: ["iat": Date()])
-        #expect(try Self.verify(token, publicPEM: try TestKeys.publicPEM(of: TestKeys.rsa), isRSA: true))
-    }
-
-    @Test func keysAreReadAndWritten() throws {
-        let key = try SigningKey.p256()
-        let copy = try SigningKey(pem: key.pemRepresentation)
-        #expect(copy.publicJWK == key.publicJWK)
-        #expect(try copy.thumbprint == key.thumbprint)
-        #expect(!"\(key) \(String(reflecting: key))".contains("PRIVATE"))
-        let encrypted = TestKeys.run(
-            "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-aes128", "-pass", "pass:x")
-        #expect(encrypted.contains("ENCRYPTED"))
-        for pem in [
-            "", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n", TestKeys.shortRSA, TestKeys.p384,
-            encrypted,
-        ] {
-            #expect(throws: OAuthError.self) { _ = try SigningKey(pem: pem) }
-        }
+        #expect(try Self.verify(token, publicPEM: rsa.publicKeyPEM(), isRSA: true))
     }
 
     /// The example of RFC 7638, section 3.1.
     @Test func theThumbprintIsThatOfTheRFC() throws {
         struct Example: OAuthSigner {
-            let algorithm = "RS256"
-            let publicJWK = [
-                "kty": "RSA", "e": "AQAB",
-                "n":
-                    "0vx7agoebGcQSuuPiLJXZptN9nndrQmbXEps2aiAFbWhM78LhWx4cbbfAAtVT86zwu1RK7aPFFxuhDR1L6tSoc_BJECPebWKRXjBZCiFV4n3oknjhMstn64tZ_2W-5JsGY4Hc5n9yBXArwl93lqt7_RN5w6Cf0h4QyQ5v-65YGjQR0_FDW2QvzqY368QQMicAtaSqzs8KJZgnYb9c7d0zgdAZHzu6qMQvRL5hajrn1n91CbOpbISD08qNLyrdkt-bFTWhAI4vMQFh6WeZu0fM4lFd2NcRwr3XPksINHaQ-G_xBniIqbw0Ls1jF44-csFCur-kEgU8awapJzKnqDKgw",
-            ]
-            func sign(_ data: Data) -> Data { data }
+            let jwsAlgorithm = "RS256"
+
+            func publicJWK() -> [String: String] {
+                [
+                    "kty": "RSA", "e": "AQAB",
+                    "n":
+                        "0vx7agoebGcQSuuPiLJXZptN9nndrQmbXEps2aiAFbWhM78LhWx4cbbfAAtVT86zwu1RK7aPFFxuhDR1L6tSoc_BJECPebWKRXjBZCiFV4n3oknjhMstn64tZ_2W-5JsGY4Hc5n9yBXArwl93lqt7_RN5w6Cf0h4QyQ5v-65YGjQR0_FDW2QvzqY368QQMicAtaSqzs8KJZgnYb9c7d0zgdAZHzu6qMQvRL5hajrn1n91CbOpbISD08qNLyrdkt-bFTWhAI4vMQFh6WeZu0fM4lFd2NcRwr3XPksINHaQ-G_xBniIqbw0Ls1jF44-csFCur-kEgU8awapJzKnqDKgw",
+                ]
+            }
+
+            func signature(for data: Data) -> Data { data }
         }
         #expect(try Example().thumbprint == "NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs")
     }
@@ -161,7 +148,7 @@ struct DPoPTests {
     @Test func proofsHaveTheNoncesOfTheServer() async throws {
         let server = try await NonceServer(nonces: ["n1", "n2", "n3"])
         let session = Session()
-        let dpop = OAuthDPoP(key: try SigningKey.p256())
+        let dpop = OAuthDPoP(key: try SignatureKey.generate(.ecdsaP256SHA256))
         let client = OAuthClient(
             id: "client", server: OAuthServer(tokenEndpoint: server.server.url("/token")),
             authentication: .post(secret: "secret"), dpop: dpop, session: session)
@@ -177,7 +164,8 @@ struct DPoPTests {
         #expect(proofs.map(\.path) == ["/token", "/token", "/resource", "/resource", "/resource"])
         #expect(proofs.map(\.proof.claims.nonce) == [nil, "n1", "n1", "n2", "n3"])
         #expect(Set(proofs.map(\.proof.claims.jti)).count == 5)
-        #expect(proofs.allSatisfy { $0.proof.header.typ == "dpop+jwt" && $0.proof.header.jwk == dpop.key.publicJWK })
+        let jwk = try dpop.key.publicJWK()
+        #expect(proofs.allSatisfy { $0.proof.header.typ == "dpop+jwt" && $0.proof.header.jwk == jwk })
         #expect(proofs[0].proof.claims.htm == "POST")
         #expect(proofs[0].proof.claims.ath == nil)
         #expect(proofs[2].proof.claims.htm == "GET")
@@ -191,7 +179,8 @@ struct DPoPTests {
         let session = Session()
         let client = OAuthClient(
             id: "client", server: OAuthServer(tokenEndpoint: server.server.url("/token")),
-            authentication: .post(secret: "secret"), dpop: OAuthDPoP(key: try SigningKey.p256()), session: session)
+            authentication: .post(secret: "secret"), dpop: OAuthDPoP(key: try SignatureKey.generate(.ecdsaP256SHA256)),
+            session: session)
         let resource = server.server.url("/resource")
         let interceptor = OAuthInterceptor(client: client, renewal: .clientCredentials(), origins: [resource])
         _ = try await session.request(resource, interceptor: interceptor).validate().serializingData().value
@@ -222,7 +211,8 @@ struct DPoPTests {
         let session = Session()
         let client = OAuthClient(
             id: "client", server: OAuthServer(tokenEndpoint: server.url("/token")),
-            authentication: .post(secret: "secret"), dpop: OAuthDPoP(key: try SigningKey.p256()), session: session)
+            authentication: .post(secret: "secret"), dpop: OAuthDPoP(key: try SignatureKey.generate(.ecdsaP256SHA256)),
+            session: session)
         await expect(refusedWith: .useDPoPNonce) { _ = try await client.clientCredentials() }
         #expect(server.requestCount(path: "/token") == 2)
         let store = OAuthMemoryTokenStore(OAuthToken(accessToken: "bound", type: "DPoP"))
@@ -240,13 +230,14 @@ struct DPoPTests {
         server.route("/token") { _ in try .json(["access_token": "a", "token_type": "Bearer"]) }
         let client = OAuthClient(
             id: "client", server: OAuthServer(tokenEndpoint: server.url("/token")),
-            authentication: .post(secret: "secret"), dpop: OAuthDPoP(key: try SigningKey.p256()), session: Session())
+            authentication: .post(secret: "secret"), dpop: OAuthDPoP(key: try SignatureKey.generate(.ecdsaP256SHA256)),
+            session: Session())
         await #expect(throws: OAuthError.self) { _ = try await client.clientCredentials() }
         await server.stop()
     }
 
     @Test func invalidNoncesAreIgnored() throws {
-        let dpop = OAuthDPoP(key: try SigningKey.p256())
+        let dpop = OAuthDPoP(key: try SignatureKey.generate(.ecdsaP256SHA256))
         let url = try #require(URL(string: "https://api.example/a"))
         for nonce in ["", "a\"b", "a b", "ä", String(repeating: "n", count: 2_000), "a\\b"] {
             dpop.receive(nonce: nonce, from: url)

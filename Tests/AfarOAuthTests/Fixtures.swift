@@ -8,14 +8,16 @@ import Testing
 /// A server that uses authlib, and its endpoints.
 struct AuthlibServer {
     /// The private key of the client `keyed`.
-    let key: SigningKey
+    let key: SignatureKey
     let child: ServerChild
     let session = Session()
 
-    /// - Parameter key: The key of the client `keyed`, in PEM form.
-    init(key pem: String = TestKeys.p256) async throws {
-        key = try SigningKey(pem: pem)
-        let publicKey = try TestKeys.publicPEM(of: pem)
+    /// - Parameters:
+    ///   - pem: The key of the client `keyed`, in PEM form.
+    ///   - algorithm: The key's algorithm.
+    init(key pem: String = TestKeys.p256, algorithm: SignatureAlgorithm = .ecdsaP256SHA256) async throws {
+        key = try SignatureKey(privateKeyPEM: pem, algorithm: algorithm)
+        let publicKey = try key.publicKeyPEM()
         child = try await ServerChild("authlib", configuration: { _, _ in publicKey }) { folder, port in
             [
                 "/usr/bin/python3", "Tests/AfarOAuthTests/authlib-server.py", "\(port)",
@@ -95,15 +97,6 @@ enum TestKeys {
     static let otherP256 = run("ecparam", "-name", "prime256v1", "-genkey", "-noout")
     static let rsa = run("genrsa", "2048")
     static let otherRSA = run("genrsa", "2048")
-    static let shortRSA = run("genrsa", "1024")
-    static let p384 = run("ecparam", "-name", "secp384r1", "-genkey", "-noout")
-
-    static func publicPEM(of pem: String) throws -> String {
-        let folder = try TestFolder()
-        let file = folder.url.appending(path: "key.pem")
-        try Data(pem.utf8).write(to: file)
-        return run("pkey", "-in", file.path, "-pubout")
-    }
 
     /// Runs OpenSSL's command and returns its output.
     static func run(_ arguments: String...) -> String {

@@ -23,12 +23,13 @@ struct FlowTests {
     }
 
     @Test(arguments: [false, true]) func aClientAuthenticatesWithAPrivateKey(_ isRSA: Bool) async throws {
-        let server = try await AuthlibServer(key: isRSA ? TestKeys.rsa : TestKeys.p256)
+        let server = try await isRSA ? AuthlibServer(key: TestKeys.rsa, algorithm: .rsaPKCS1SHA256) : AuthlibServer()
         let audience = try server.url("/token").absoluteString
         let client = try await server.client("keyed", .privateKeyJWT(server.key, keyID: "1", audience: audience))
         let (first, second) = (try await client.clientCredentials(), try await client.clientCredentials())
         #expect(first.accessToken != second.accessToken)
-        let otherKey = try SigningKey(pem: isRSA ? TestKeys.otherRSA : TestKeys.otherP256)
+        let otherKey = try SignatureKey(
+            privateKeyPEM: isRSA ? TestKeys.otherRSA : TestKeys.otherP256, algorithm: server.key.algorithm)
         let other = try await server.client("keyed", .privateKeyJWT(otherKey, audience: audience))
         await expect(refusedWith: .invalidClient) { _ = try await other.clientCredentials() }
     }

@@ -157,7 +157,8 @@ struct InterceptorTests {
         let session = Session()
         let endpoint = try #require(URL(string: "https://as.example/token"))
         let client = OAuthClient(
-            id: "a", server: OAuthServer(tokenEndpoint: endpoint), dpop: OAuthDPoP(key: try SigningKey.p256()),
+            id: "a", server: OAuthServer(tokenEndpoint: endpoint),
+            dpop: OAuthDPoP(key: try SignatureKey.generate(.ecdsaP256SHA256)),
             session: session)
         let store = OAuthMemoryTokenStore(OAuthToken(accessToken: "b", type: "DPoP"))
         let api = try #require(URL(string: "https://api.example"))

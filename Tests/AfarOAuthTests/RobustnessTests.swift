@@ -38,10 +38,10 @@ struct RobustnessTests {
     }
 
     @Test func oneKeySignsInSeveralThreads() async throws {
-        let key = try SigningKey.p256()
+        let key = try SignatureKey.generate(.ecdsaP256SHA256)
         let signatures = await withTaskGroup(of: [Data].self) { group in
             for _ in 0..<8 {
-                group.addTask { (0..<500).compactMap { try? key.sign(Data("\($0)".utf8)) } }
+                group.addTask { (0..<500).compactMap { try? key.signature(for: Data("\($0)".utf8)) } }
             }
             return await group.reduce(into: []) { $0 += $1 }
         }

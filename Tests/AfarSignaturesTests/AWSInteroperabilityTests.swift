@@ -21,6 +21,10 @@ import Testing
         var headers: [[String]]
         var body: String
         var isUnsigned: Bool
+        /// Whether a presigned URL contains the hash of the payload.
+        var signsPayload: Bool
+        /// Whether the token is that of a session of S3 Express.
+        var isExpress: Bool
         var expires: Int?
         var signature = ""
     }
@@ -37,6 +41,7 @@ import Testing
     private static func makeCase(_ index: Int, _ generator: inout SeededGenerator) throws -> Case {
         let isS3 = generator.flip()
         let isPresigned = generator.flip()
+        let isExpress = isS3 && Int.random(in: 0..<4, using: &generator) == 0
         // botocore keeps one parameter of each name in presigned URLs.
         var parameters = (0..<Int.random(in: 0...5, using: &generator)).map { number in
             [
@@ -56,16 +61,19 @@ import Testing
         ]
         var test = Case(
             secret: generator.text("abcXYZ019/+", 20...40),
-            token: generator.flip() ? generator.text("abcXYZ019/+=", 20...200) : nil,
+            token: isExpress || generator.flip() ? generator.text("abcXYZ019/+=", 20...200) : nil,
             date: Int.random(in: 0...4_000_000_000, using: &generator), isS3: isS3,
-            service: isS3 ? "s3" : ["dynamodb", "execute-api", "sts"].randomElement(using: &generator) ?? "",
+            service: isExpress
+                ? "s3express"
+                : isS3 ? "s3" : ["dynamodb", "execute-api", "sts"].randomElement(using: &generator) ?? "",
             region: ["us-east-1", "eu-central-1", "cn-north-1"].randomElement(using: &generator) ?? "",
             method: ["GET", "PUT", "POST", "DELETE"].randomElement(using: &generator) ?? "",
             origin: origins.randomElement(using: &generator) ?? "", path: "", parameters: parameters, headers: headers,
             body: body.base64EncodedString(), isUnsigned: !isPresigned && isS3 && generator.flip(),
+            signsPayload: isPresigned && isS3 && generator.flip(), isExpress: isExpress,
             expires: isPresigned ? Int.random(in: 1...604_800, using: &generator) : nil)
         // A presigned URL of another service covers an empty body.
-        if isPresigned { test.body = "" }
+        if isPresigned, !test.signsPayload { test.body = "" }
         test.path = "/" + encoded(generator.text(text + "///..", 0...30), &generator, keepingSlashes: true)
         let query = parameters.map { "\(encoded($0[0], &generator))=\(encoded($0[1], &generator))" }
         try sign(&test, query: query.joined(separator: "&"), body: body)
@@ -90,7 +98,8 @@ import Testing
     private static func sign(_ test: inout Case, query: String, body: Data) throws {
         let credentials = AWSCredentials(
             accessKeyID: test.accessKey, secretAccessKey: test.secret, sessionToken: test.token)
-        let signer = AWSSigner(region: test.region, service: test.service)
+        var signer = AWSSigner(region: test.region, service: test.service)
+        signer.usesExpressSession = test.isExpress
         let date = Date(timeIntervalSince1970: TimeInterval(test.date))
         let target = query.isEmpty ? test.path : "\(test.path)?\(query)"
         var fields = HTTPFields()
@@ -100,8 +109,8 @@ import Testing
         if let expires = test.expires {
             let url = try signer.presignedURL(
                 for: try #require(URL(string: test.origin + target)), method: #require(HTTPRequest.Method(test.method)),
-                fields: fields,
-                expiresIn: expires, with: credentials, at: date)
+                fields: fields, payload: test.signsPayload ? .data(body) : nil, expiresIn: expires, with: credentials,
+                at: date)
             test.signature = String(try #require(url.absoluteString.components(separatedBy: "X-Amz-Signature=").last))
             return
         }

@@ -57,7 +57,9 @@ import Testing
         let server = try await SigningPeer.awsServer()
         let session = Self.session(service: service)
         let root = "http://127.0.0.1:\(server.port)"
-        for path in ["/", "/a/b.txt?versionId=1&a=x%20y&a=", "/a%20b/%C3%A4%2B(1)?q=%F0%9F%98%80&empty"] {
+        for path in [
+            "/", "/a/b.txt?versionId=1&a=x%20y&a=", "/?a=b+c&d+e=%2B&f=%20", "/a%20b/%C3%A4%2B(1)?q=%F0%9F%98%80&empty",
+        ] {
             let answer = try await Self.send(session.request(root + path))
             #expect(answer.field("user-agent") != nil)
             #expect(answer.field("x-amz-security-token") == "AQoDYXdz//EXAMPLE==")
@@ -266,6 +268,124 @@ import Testing
         #expect(transport.requests.isEmpty)
     }
 
+    /// Over http, anyone could change a body that isn't signed.
+    @Test(arguments: [AWSSigningStage.Body.unsigned, .unsignedChunks(checksum: .crc32)])
+    func unsignedBodiesRequireTLS(body: AWSSigningStage.Body) async throws {
+        let transport = MockTransport { _ in .status(200) }
+        let signer = AWSSigner(region: "us-east-1", service: "s3")
+        let session = Session(
+            stages: [AWSSigningStage(signer, credentials: Self.credentials, body: body)], transport: transport)
+        let data = Data("body".utf8)
+        for url in [
+            "http://example.com/", "http://127.0.0.1.example.com/", "http://127.example.com/", "http://localhost.com/",
+            "http://[2001:db8::1]/",
+        ] {
+            let response = await session.upload(data, to: url, method: .put).serializingData().response
+            #expect("\(try #require(response.error))".contains("without TLS"))
+        }
+        #expect(transport.requests.isEmpty)
+        let urls = ["https://example.com/", "http://LOCALHOST:9/", "http://127.1.2.3/", "http://[::1]:9/"]
+        for url in urls { _ = await session.upload(data, to: url, method: .put).serializingData().response }
+        _ = await session.request("http://example.com/").serializingData().response
+        #expect(transport.requests.count == urls.count + 1)
+    }
+
+    // MARK: Credentials of a closure
+
+    private static func temporary(_ name: Int, until date: Date?) -> AWSCredentials {
+        AWSCredentials(accessKeyID: "A\(name)", secretAccessKey: "s", sessionToken: "t", expiration: date)
+    }
+
+    @Test func credentialsAreStoredUntilTheyExpire() async throws {
+        let count = Locked(0)
+        let now = Date()
+        let cache = AWSCredentialCache {
+            Self.temporary(
+                count.withLock { count in
+                    count += 1
+                    return count
+                }, until: now + 1_000)
+        }
+        for (offset, name) in [(0.0, 1), (699, 1), (701, 2), (2_000, 3)] {
+            #expect(try await cache.credentials(at: now + offset).accessKeyID == "A\(name)")
+        }
+        // Without an expiration, they can be replaced at any time.
+        let others = AWSCredentialCache {
+            Self.temporary(
+                count.withLock { count in
+                    count += 1
+                    return count
+                }, until: nil)
+        }
+        #expect(try await others.credentials(at: now).accessKeyID == "A4")
+        #expect(try await others.credentials(at: now).accessKeyID == "A5")
+    }
+
+    @Test func concurrentRequestsShareOneCall() async throws {
+        let (started, gate) = (AsyncStream<Void>.makeStream(), AsyncStream<Void>.makeStream())
+        let count = Locked(0)
+        struct Unavailable: Error {}
+        let cache = AWSCredentialCache {
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            started.continuation.yield()
+            for await _ in gate.stream { break }
+            if number == 1 { throw Unavailable() }
+            return Self.temporary(number, until: .distantFuture)
+        }
+        var starts = started.stream.makeAsyncIterator()
+        for name in [nil, 2, 2] {
+            let tasks = (0..<20).map { _ in Task { try await cache.credentials(at: Date()) } }
+            if name != 2 || count.withLock({ $0 }) == 1 {
+                await starts.next()
+                gate.continuation.yield()
+            }
+            for task in tasks {
+                if let name {
+                    #expect(try await task.value.accessKeyID == "A\(name)")
+                } else {
+                    await #expect(throws: Unavailable.self) { try await task.value }
+                }
+            }
+        }
+        #expect(count.withLock { $0 } == 2)
+    }
+
+    /// A canceled request neither waits nor takes the credentials from others.
+    @Test func waitingForCredentialsCanBeCanceled() async throws {
+        let started = AsyncStream<Void>.makeStream()
+        let endings = AsyncStream<Bool>.makeStream()
+        let isOpen = Locked(false)
+        let cache = AWSCredentialCache {
+            started.continuation.yield()
+            guard isOpen.withLock({ $0 }) else {
+                // Ends when the last task that waits is canceled.
+                do { try await Task.sleep(for: .seconds(600)) } catch {
+                    endings.continuation.yield(Task.isCancelled)
+                    throw error
+                }
+                throw CancellationError()
+            }
+            return Self.temporary(1, until: nil)
+        }
+        var starts = started.stream.makeAsyncIterator()
+        let first = Task { try await cache.credentials(at: Date()) }
+        await starts.next()
+        first.cancel()
+        await #expect(throws: CancellationError.self) { try await first.value }
+        var ends = endings.stream.makeAsyncIterator()
+        #expect(await ends.next() == true)
+        isOpen.withLock { $0 = true }
+        #expect(try await cache.credentials(at: Date()).accessKeyID == "A1")
+        let canceled = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await cache.credentials(at: Date())
+        }
+        await #expect(throws: CancellationError.self) { try await canceled.value }
+    }
+
     @Test func presignedURLsHaveLimits() throws {
         let signer = AWSSigner(region: "us-east-1", service: "s3")
         for (text, seconds) in [
@@ -282,6 +402,13 @@ import Testing
             with: Self.credentials)
         #expect(url.absoluteString.hasPrefix("https://a.example/?a=%7e&X-Amz-Algorithm="))
         #expect(!url.absoluteString.contains("fragment"))
+        let socket = try signer.presignedURL(
+            for: #require(URL(string: "wss://A.example:443/mqtt")), expiresIn: 60, with: Self.credentials)
+        #expect(socket.absoluteString.hasPrefix("wss://a.example/mqtt?X-Amz-Algorithm="))
+        let upload = try signer.presignedURL(
+            for: #require(URL(string: "https://a.example/")), payload: .empty, expiresIn: 60, with: Self.credentials)
+        #expect(upload.absoluteString.contains("&X-Amz-Content-Sha256=e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934"))
+        #expect(!url.absoluteString.contains("Content-Sha256"))
         #expect(url.absoluteString.contains("X-Amz-Security-Token=AQoDYXdz%2F%2FEXAMPLE%3D%3D"))
     }
 }

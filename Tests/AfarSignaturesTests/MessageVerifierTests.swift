@@ -21,11 +21,14 @@ import Testing
 
     private static func verifier(
         _ key: SignatureKey, components: [SignatureComponent] = [.method, .path],
-        algorithms: Set<SignatureAlgorithm> = Set(SignatureAlgorithm.allCases), nonces: NonceStore? = nil
+        algorithms: Set<SignatureAlgorithm> = Set(SignatureAlgorithm.allCases), nonces: NonceStore? = nil,
+        age: TimeInterval = 300
     ) -> MessageVerifier {
-        MessageVerifier(components: components, algorithms: algorithms, maximumAge: 300, nonces: nonces) {
-            $0.keyID == "k" ? key : nil
-        }
+        var verifier = MessageVerifier(
+            components: components, algorithms: algorithms, maximumAge: age, nonces: nonces
+        ) { $0.keyID == "k" ? key : nil }
+        verifier.requiredIfPresent = []
+        return verifier
     }
 
     /// Checks that a request is refused for a reason.
@@ -98,6 +101,58 @@ import Testing
         await Self.refuses(response, Self.verifier(key), because: "response's signature")
     }
 
+    /// Fields that nobody has to send, but that matter if a message has them.
+    @Test func fieldsThatArePresent() async throws {
+        let key = try Self.key()
+        var verifier = Self.verifier(key, components: [.method])
+        func request(_ components: [SignatureComponent], _ fields: [(String, String)]) throws -> HTTPRequest {
+            try Self.signer(key, [.method] + components).signed(
+                MessageVectorTests.request(fields: fields), at: Self.now)
+        }
+        verifier.requiredIfPresent = [.contentType, .setCookie]
+        let json = ("Content-Type", "application/json")
+        _ = try await verifier.verify(request([], [("X-Other", "a")]), at: Self.now)
+        for component: SignatureComponent in ["content-type", .bytesOfField("Content-Type")] {
+            _ = try await verifier.verify(request([component], [json]), at: Self.now)
+        }
+        let priority = ("Priority", "u=3")
+        await Self.refuses(try request([], [json]), verifier, because: "doesn't cover: Content-Type")
+        let cookies = [json, ("Set-Cookie", "a=1"), ("Set-Cookie", "b=2")]
+        await Self.refuses(try request(["content-type"], cookies), verifier, because: "doesn't cover: Set-Cookie")
+        _ = try await verifier.verify(
+            request(["content-type", .bytesOfField("Set-Cookie")], cookies), at: Self.now)
+        // A field that is added after the signature.
+        var added = try request([], [])
+        added.headerFields.add("Content-Type", "text/html")
+        await Self.refuses(added, verifier, because: "doesn't cover: Content-Type")
+        // One member isn't the field.
+        verifier.requiredIfPresent = [try #require(HTTPField.Name("Priority"))]
+        await Self.refuses(
+            try request([.member("u", of: "priority")], [priority]), verifier, because: "doesn't cover: Priority")
+        _ = try await verifier.verify(request([.structuredField("priority")], [priority]), at: Self.now)
+    }
+
+    /// A component that is present, but can't be covered, isn't left out.
+    @Test func optionalComponents() throws {
+        var signer = Self.signer(try Self.key(), [.method])
+        signer.optionalComponents = [
+            "x-text", .structuredField("x-list"), .member("u", of: "priority"), .queryParameter("a"), .query,
+        ]
+        let covered = try signer.signed(MessageVectorTests.request(.get, "/?b=1", fields: [("Priority", "i")]))
+        #expect(Self.input(covered).hasPrefix("sig1=(\"@method\" \"@query\")"))
+        let all = try signer.signed(
+            MessageVectorTests.request(
+                .get, "/?a=1", fields: [("X-Text", "a"), ("X-List", "1, 2"), ("Priority", "u=1")]))
+        #expect(Self.input(all).contains("\"x-text\" \"x-list\";sf \"priority\";key=\"u\" \"@query-param\";name=\"a\""))
+        for (path, field) in [
+            ("/", ("X-Text", "ä")), ("/", ("X-List", "(")), ("/", ("Priority", "u=")), ("/?a=1&a=2", ("Date", "")),
+        ] {
+            #expect(throws: MessageSignatureError.self, "\(path) \(field)") {
+                try signer.signed(MessageVectorTests.request(.get, path, fields: [field]))
+            }
+        }
+    }
+
     @Test func times() async throws {
         let key = try Self.key()
         var signer = Self.signer(key)
@@ -153,6 +208,48 @@ import Testing
         signer.addsNonce = false
         await Self.refuses(try sign(), verifier, because: "no nonce")
         _ = try await Self.verifier(key).verify(try sign(), at: Self.now)
+    }
+
+    /// A message with several signatures is accepted once, even if some of them are removed.
+    @Test func noncesOfSeveralSignatures() async throws {
+        let key = try Self.key()
+        var signer = Self.signer(key)
+        let first = try signer.signed(MessageVectorTests.request(), at: Self.now)
+        signer.label = "sig2"
+        let both = try signer.signed(first, at: Self.now)
+        var second = both
+        for name in ["Signature-Input", "Signature"] {
+            let value = try #require(both.headerFields.value(name))
+            second.headerFields.set(name, to: String(value[try #require(value.range(of: "sig2=")).lowerBound...]))
+        }
+        var verifier = Self.verifier(key, nonces: NonceStore())
+        _ = try await verifier.verify(both, at: Self.now)
+        for request in [both, first, second] {
+            await Self.refuses(request, verifier, because: "nonce has been used")
+        }
+        verifier = Self.verifier(key, nonces: NonceStore())
+        _ = try await verifier.verify(first, at: Self.now)
+        for request in [both, second] { await Self.refuses(request, verifier, because: "nonce has been used") }
+        // Both signatures need space in the store.
+        await Self.refuses(both, Self.verifier(key, nonces: NonceStore(capacity: 1)), because: "full")
+    }
+
+    /// A nonce is kept for the verifier that accepts signatures for the longest time.
+    @Test func verifiersWithDifferentLimitsShareNonces() async throws {
+        let key = try Self.key()
+        for isTolerant in [false, true] {
+            let store = NonceStore(capacity: 1)
+            let short = Self.verifier(key, nonces: store, age: 60)
+            var long = Self.verifier(key, nonces: store, age: isTolerant ? 60 : 600)
+            if isTolerant { long.clockTolerance = 600 }
+            let request = try Self.signer(key).signed(MessageVectorTests.request(), at: Self.now)
+            _ = try await short.verify(request, at: Self.now)
+            let late = Self.now + 500
+            await Self.refuses(request, long, at: late, because: "nonce has been used")
+            let other = try Self.signer(key).signed(MessageVectorTests.request(), at: late)
+            await Self.refuses(other, long, at: late, because: "full")
+            await Self.refuses(request, long, at: late, because: "nonce has been used")
+        }
     }
 
     // MARK: Fields
@@ -250,7 +347,10 @@ import Testing
     private static func value(
         _ component: SignatureComponent, _ request: HTTPRequest
     ) throws(MessageSignatureError) -> String {
-        try SignedMessage(request: request).value(of: component)
+        guard let value = try SignedMessage(request: request).value(of: component) else {
+            throw MessageSignatureError("missing")
+        }
+        return value
     }
 
     @Test func derivedComponents() throws {
@@ -329,9 +429,10 @@ import Testing
             return fields
         }
         let body = Data("hello".utf8)
+        let signature = SignatureParameters(components: [.contentDigest])
         let (sha256, sha512) = (try ContentDigest.sha256.value(for: body), try ContentDigest.sha512.value(for: body))
         for value in [sha256, sha512, "\(sha256), \(sha512)", "md5=:AAAA:, \(sha256)"] {
-            try MessageVerifier.verifyContent(body, of: fields(value))
+            try MessageVerifier.verifyContent(body, of: fields(value), coveredBy: signature)
         }
         let wrong = try ContentDigest.sha512.value(for: Data())
         for value in [
@@ -340,20 +441,25 @@ import Testing
             "\(sha256), \(sha256)", "sha-256=:LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ",
         ] {
             #expect(throws: MessageSignatureError.self, "\(value)") {
-                try MessageVerifier.verifyContent(body, of: fields(value))
+                try MessageVerifier.verifyContent(body, of: fields(value), coveredBy: signature)
             }
         }
-        #expect(throws: MessageSignatureError.self) { try MessageVerifier.verifyContent(body, of: HTTPFields()) }
+        #expect(throws: MessageSignatureError.self) {
+            try MessageVerifier.verifyContent(body, of: HTTPFields(), coveredBy: signature)
+        }
         // A digest that the signature doesn't cover proves nothing.
         let both = fields("\(sha256), md5=:AAAA:")
         for component in [.contentDigest, SignatureComponent.member("sha-256", of: "Content-Digest")] {
-            let check = try ContentCheck(contentDigestIn: both, coveredBy: ["date", component])
-            check.update(body)
-            try check.finish()
+            try MessageVerifier.verifyContent(
+                body, of: both, coveredBy: SignatureParameters(components: ["date", component]))
         }
-        for key in ["md5", "sha-512"] {
+        for component: SignatureComponent in [
+            "date", .member("md5", of: "Content-Digest"), .member("sha-512", of: "Content-Digest"),
+            .contentDigest.ofRequest,
+        ] {
             #expect(throws: MessageSignatureError.self) {
-                try ContentCheck(contentDigestIn: both, coveredBy: [.member(key, of: "Content-Digest")])
+                try MessageVerifier.verifyContent(
+                    body, of: both, coveredBy: SignatureParameters(components: [component]))
             }
         }
     }

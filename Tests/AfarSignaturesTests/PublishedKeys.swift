@@ -70,16 +70,6 @@ enum PublishedKeys {
         EQeNC8fHGg4UXU8mhHnSBt3EA10qQJfRDs15M38eG2cYwB1PZpDHScDnDA0=
         -----END RSA PRIVATE KEY-----
         """
-    static let rsaPublic = """
-        -----BEGIN RSA PUBLIC KEY-----
-        MIIBCgKCAQEAhAKYdtoeoy8zcAcR874L8cnZxKzAGwd7v36APp7Pv6Q2jdsPBRrw
-        WEBnez6d0UDKDwGbc6nxfEXAy5mbhgajzrw3MOEt8uA5txSKobBpKDeBLOsdJKFq
-        MGmXCQvEG7YemcxDTRPxAleIAgYYRjTSd/QBwVW9OwNFhekro3RtlinV0a75jfZg
-        kne/YiktSvLG34lw2zqXBDTC5NHROUqGTlML4PlNZS5Ri2U4aCNx2rUPRcKIlE0P
-        uKxI4T+HIaFpv8+rdV6eUgOrB2xeI1dSFFn/nnv5OoZJEIB+VmuKn3DCUcCZSFlQ
-        PSXSfBDiUGhwOw76WuSSsf1D4b/vLoJ10wIDAQAB
-        -----END RSA PUBLIC KEY-----
-        """
     static let p256Private = """
         -----BEGIN EC PRIVATE KEY-----
         MHcCAQEEIFKbhfNZfpDsW43+0+JjUr9K+bTeuxopu653+hBaXGA7oAoGCCqGSM49

@@ -1,4 +1,5 @@
 import Afar
+import AfarTestServer
 import AfarTesting
 import AfarTransport
 import HTTPTypes
@@ -48,7 +49,7 @@ import Testing
         #expect(
             try await peer.session.request(peer.url("redirect")).serializingString().value == "hello, hello, hello")
         let error = await peer.session.request(peer.url("moved")).serializingString().response.error
-        #expect(Self.message(error).contains("doesn't cover the Location"))
+        #expect(Self.message(error).contains("doesn't cover: Location"))
     }
 
     @Test func validResponsesAreAccepted() async throws {
@@ -164,8 +165,9 @@ import Testing
         let verifier = MessageVerifier(
             components: [.status], algorithms: [.hmacSHA256], maximumAge: 60, nonces: nil
         ) { _ in key }
-        let input = "(\"@status\");created=\(Int(Date().timeIntervalSince1970))"
-        let signature = try key.signature(for: Data("\"@status\": 200\n\"@signature-params\": \(input)".utf8))
+        let input = "(\"set-cookie\" \"content-type\" \"@status\");created=\(Int(Date().timeIntervalSince1970))"
+        let base = "\"set-cookie\": a=b\n\"content-type\": text/plain; charset=utf-8\n\"@status\": 200\n"
+        let signature = try key.signature(for: Data("\(base)\"@signature-params\": \(input)".utf8))
         let isSigned = Locked(false)
         let transport = MockTransport { _ in
             let response = MockResponse.text("text").adding("Set-Cookie", "a=b")
@@ -190,14 +192,17 @@ import Testing
     }
 
     /// A digest covers the coded body, which the transport has decoded.
-    @Test func codedBodiesAreRefused() async throws {
+    @Test(arguments: [true, false]) func codedBodiesAreRefused(isRequired: Bool) async throws {
         let key = try SignatureKey.generate(.hmacSHA256)
-        let verifier = MessageVerifier(
-            components: [.contentDigest], algorithms: [.hmacSHA256], maximumAge: 60, nonces: nil
+        var verifier = MessageVerifier(
+            components: isRequired ? [.contentDigest] : ["content-type"], algorithms: [.hmacSHA256], maximumAge: 60,
+            nonces: nil
         ) { _ in key }
+        verifier.requiredIfPresent = []
         let digest = try ContentDigest.sha256.value(for: Data("text".utf8))
-        let input = "(\"content-digest\");created=\(Int(Date().timeIntervalSince1970))"
-        let base = "\"content-digest\": \(digest)\n\"@signature-params\": \(input)"
+        let input = "(\"content-digest\" \"content-type\");created=\(Int(Date().timeIntervalSince1970))"
+        let base =
+            "\"content-digest\": \(digest)\n\"content-type\": text/plain; charset=utf-8\n\"@signature-params\": \(input)"
         let signature = try key.signature(for: Data(base.utf8)).base64EncodedString()
         let transport = MockTransport { request in
             let response = MockResponse.text("text").adding("Content-Digest", digest)
@@ -214,6 +219,39 @@ import Testing
         let coded = await session.request("https://example.com/coded").serializingData().response
         #expect(Self.message(coded.error).contains("content coding"))
         #expect(transport.requests.map { $0.fields[.acceptEncoding] == "identity" } == [true, true, false, true])
+    }
+
+    /// The digest of a body is covered, but not required: the server isn't asked for a coding with which it couldn't be verified.
+    @Test func compressibleBodiesAreAccepted() async throws {
+        let key = try SignatureKey(privateKeyPEM: PublishedKeys.ed25519Private, algorithm: .ed25519)
+        let peer = try await Self.peer()
+        let open = try key.publicKey()
+        let verifier = MessageVerifier(
+            components: [.status], algorithms: [.ed25519], maximumAge: 300, nonces: nil
+        ) { _ in open }
+        let signing = MessageSigningStage(MessageSigner(key: key, keyID: "ed25519", components: [.method]))
+        let session = Session(stages: [signing], transport: VerifyingTransport(around: HTTPTransport(), verifier))
+        let response = await session.request(peer.url("compressible")).validate().serializingString().response
+        #expect(response.value == "hello, hello, hello", "\(Self.message(response.error))")
+    }
+
+    @Test func theLengthOfAnEmptyBodyIsCovered() async throws {
+        let key = try SignatureKey(privateKeyPEM: PublishedKeys.ed25519Private, algorithm: .ed25519)
+        let peer = try await Self.peer()
+        var signer = MessageSigner(key: key, keyID: "ed25519", components: [.method, "content-length"])
+        let session = Session(stages: [MessageSigningStage(signer)])
+        for method in [HTTPMethod.post, .put] {
+            let response = await session.request(peer.url("a"), method: method).serializingString().response
+            #expect(response.response?.statusCode == 200, "\(response.value ?? Self.message(response.error))")
+        }
+        // Other requests without a body don't have the field.
+        let get = await session.request(peer.url("a")).serializingString().response
+        #expect(Self.message(get.error).contains("content-length"))
+        signer.components = [.method]
+        signer.optionalComponents = ["content-length"]
+        let lenient = Session(stages: [MessageSigningStage(signer)])
+        let other = await lenient.request(peer.url("a")).serializingString().response
+        #expect(other.response?.statusCode == 200, "\(other.value ?? Self.message(other.error))")
     }
 
     /// Ending a stream ends the exchange, also while the reader is slow.
@@ -279,5 +317,43 @@ import Testing
         #expect(valid.response?.statusCode == 200, "\(Self.message(valid.error))")
         let invalid = await second.request(peer.url("a")).serializingData().response
         #expect(invalid.response?.statusCode == 403)
+    }
+}
+
+/// What a package without the trait sees.
+@Suite struct TraitTests {
+    @Test func everyTypeNamesTheTrait() throws {
+        let folder = "Plugins/AfarSignatures"
+        let pattern = /^    public (?:final )?(?:struct|class|enum|protocol) (\w+)/.anchorsMatchLineEndings()
+        func types(_ path: String) throws -> [String] {
+            let text = try String(contentsOfFile: "\(folder)/\(path)", encoding: .utf8)
+            return text.matches(of: pattern).map { String($0.1) }
+        }
+        let files = try FileManager.default.contentsOfDirectory(atPath: "\(folder)/Messages")
+        let expected = try files.flatMap { try types("Messages/\($0)") }
+        #expect(expected.count >= 9)
+        #expect(try types("WithoutStructuredFields.swift").sorted() == expected.sorted())
+    }
+}
+
+/// Signed requests over connections that are lost.
+@Suite(.timeLimit(.minutes(5))) struct ResentRequestTests {
+    /// The transport sends the same bytes again. A server that has processed the first request refuses the second, because of its nonce.
+    @Test func aResentRequestKeepsItsSignature() async throws {
+        let answer = RawServer.Step.respond("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+        let server = try await RawServer.start(scripts: [[answer, .receiveHead, .close], [answer]])
+        let signer = MessageSigner(key: try .generate(.hmacSHA256), keyID: nil, components: [.method])
+        let session = Session(stages: [MessageSigningStage(signer)], transport: HTTPTransport())
+        for _ in 0..<2 {
+            let response = await session.request(server.url).serializingString().response
+            #expect(response.value == "ok")
+        }
+        let inputs = server.requests.map { head in
+            head.split(whereSeparator: \.isNewline).first { $0.lowercased().hasPrefix("signature-input:") }
+        }
+        #expect(inputs.count == 3 && !inputs.contains(nil))
+        #expect(inputs[0] != inputs[1])
+        #expect(inputs[1] == inputs[2])
+        await server.stop()
     }
 }

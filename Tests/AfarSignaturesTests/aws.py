@@ -34,24 +34,36 @@ def sign(case):
     path = urllib.parse.quote(urllib.parse.unquote_to_bytes(case["path"]), safe="/~") if is_s3 else case["path"]
     parameters = [tuple(pair) for pair in case["parameters"]]
     url = case["origin"] + path
-    if case.get("expires") and parameters:
-        url += "?" + urllib.parse.urlencode(parameters, quote_via=urllib.parse.quote)
-        parameters = []
-    request = AWSRequest(method=case["method"], url=url, params=parameters or None, data=base64.b64decode(case["body"]))
+    if case["signsPayload"]:
+        parameters.append(("X-Amz-Content-Sha256", hashlib.sha256(base64.b64decode(case["body"])).hexdigest()))
+    query = urllib.parse.urlencode(parameters, quote_via=urllib.parse.quote)
+    if case.get("expires") and query:
+        url += "?" + query
+    request = AWSRequest(method=case["method"], url=url, params=None if case.get("expires") else parameters or None, data=base64.b64decode(case["body"]))
     for name, value in case["headers"]:
         request.headers.add_header(name, value)
     # With http, botocore signs all payloads. The scheme isn't part of the signature.
     request.context["payload_signing_enabled"] = not case["isUnsigned"]
     arguments = [credentials, case["service"], case["region"]]
+    options = {"identity_cache": None} if case["isExpress"] else {}
     with mock.patch("botocore.auth.get_current_datetime", return_value=date):
         if case.get("expires"):
             signer = botocore.auth.S3SigV4QueryAuth if is_s3 else botocore.auth.SigV4QueryAuth
-            signer(*arguments, expires=case["expires"]).add_auth(request)
+            if case["isExpress"]:
+                signer = botocore.auth.S3ExpressQueryAuth
+            signer = signer(*arguments, expires=case["expires"], **options)
+            if case["signsPayload"]:
+                # botocore never signs the payload of a URL. S3 reads its hash from the parameter.
+                request.data = b""
+                signer.payload = lambda _: dict(parameters)["X-Amz-Content-Sha256"]
+            signer.add_auth(request)
             return urllib.parse.parse_qs(urllib.parse.urlsplit(request.url).query)["X-Amz-Signature"][0]
         if is_s3:
             request.context["client_config"] = mock.Mock(s3={"payload_signing_enabled": not case["isUnsigned"]})
         signer = botocore.auth.S3SigV4Auth if is_s3 else botocore.auth.SigV4Auth
-        signer(*arguments).add_auth(request)
+        if case["isExpress"]:
+            signer = botocore.auth.S3ExpressAuth
+        signer(*arguments, **options).add_auth(request)
         return request.headers["Authorization"]
 
 

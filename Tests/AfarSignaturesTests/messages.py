@@ -7,6 +7,7 @@ usage: messages.py verify FILE      verifies requests that Afar has signed
 
 import base64
 import datetime
+import gzip
 import http.server
 import json
 import sys
@@ -117,7 +118,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         try:
             verify_request({
                 "headers": fields, "method": self.command, "url": url, "algorithm": "ed25519",
-                "publicKey": self.keys["public"], "hasDigest": True, "body": base64.b64encode(body)})
+                "publicKey": self.keys["public"], "hasDigest": "Content-Digest" in self.headers, "body": base64.b64encode(body)})
         except Exception as error:
             status, text = 403, f"{error}".encode()
         defect = self.path.rpartition("/")[2].partition("?")[0]
@@ -129,6 +130,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
             fields_to_send.append(("Content-Range", f"bytes {start}-{len(text) - 1}/{len(text)}"))
             status, text, defect = 206, text[start:], ""
         components = ["@status", "content-type", '"@method";req', '"@target-uri";req']
+        if defect == "compressible" and "gzip" in self.headers.get("Accept-Encoding", ""):
+            text = gzip.compress(text)
+            fields_to_send.append(("Content-Encoding", "gzip"))
+            components += ["content-encoding"]
         if defect in ("redirect", "moved"):
             status = 302
             fields_to_send.append(("Location", "/a"))

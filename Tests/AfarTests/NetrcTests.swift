@@ -1,7 +1,10 @@
 import Afar
+import AfarStages
 import AfarTestServer
+import AfarTesting
 import AfarTransport
 import Foundation
+import HTTPTypes
 import Testing
 
 @testable import AfarCore
@@ -106,6 +109,39 @@ import Testing
         await server.stop()
     }
 
+    /// Hosts that require https receive the credentials over https, also from http URLs.
+    @Test func httpURLsAreUpgraded() async throws {
+        let transport = MockTransport { _ in .status(200) }
+        let store = MemoryHSTSStore()
+        var configuration = SessionConfiguration.default
+        configuration.hstsStore = store
+        let host = try #require(HSTSHost(name: "example.com", includesSubdomains: false, expires: Date() + 1_000))
+        store.store(host, now: Date())
+        let text = "machine example.com port 443 login ada password a machine example.com login eve password e"
+        let session = Session(
+            configuration: configuration,
+            interceptor: try interceptor(text + " machine example.org login kim password k"),
+            transport: transport)
+        for (url, sent, credentials) in [
+            ("http://example.com/a%2Fb?c=%7e", "https://example.com/a%2Fb?c=%7e", "ada:a"),
+            ("http://EXAMPLE.com:80/", "https://example.com/", "ada:a"),
+            ("http://example.com:8080/", "https://example.com:8080/", "eve:e"),
+            ("http://example.org/", "http://example.org/", nil),
+        ] {
+            let response = await session.request(url).serializingData(emptyResponseCodes: [200]).response
+            #expect(response.error == nil)
+            let request = try #require(transport.requests.last)
+            #expect(request.url.lowercased() == sent.lowercased())
+            #expect(request.fields[.authorization] == credentials.map { basic($0) })
+        }
+        // The policy can expire between two attempts.
+        store.store(
+            try #require(HSTSHost(name: "example.com", includesSubdomains: false, expires: .distantPast)), now: Date())
+        _ = await session.request("http://example.com/").serializingData().response
+        #expect(transport.requests.last?.fields.contains(.authorization) == false)
+        #expect(transport.requests.last?.url == "http://example.com/")
+    }
+
     @Test func aRedirectToAnotherOriginHasNoCredentials() async throws {
         let (server, other) = (try await TestServer.start(), try await TestServer.start())
         let session = Session(interceptor: try interceptor("machine 127.0.0.1 login ada password secret"))
@@ -158,7 +194,9 @@ import Testing
             ("machine h login a password b\r\nmacdef m\r\nput machine\r\n\r\ndefault login x", "a", "b"),
             ("machine h login a password b macdef unfinished\nx", "a", "b"),
             ("default login a password b", "a", "b"),
-            ("default login a password b machine h login c password d", "c", "d"),
+            ("default login a password b machine h login c password d", "a", "b"),
+            ("machine h login c password d default login a password b", "c", "d"),
+            ("machine other login c password d default login a password b", "a", "b"),
             ("machine h user a passwd b", "a", "b"),
             ("machine h:8443 login x machine h:1 login y machine h%1 login z machine h login a password b", "a", "b"),
             ("machine h port 443 login x machine h port 8443 protocol https login a password b", "a", "b"),

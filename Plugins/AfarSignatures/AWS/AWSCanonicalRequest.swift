@@ -1,3 +1,4 @@
+import AfarKeys
 import Foundation
 import HTTPTypes
 
@@ -64,7 +65,7 @@ struct AWSCanonicalRequest {
 
     /// The path in S3's form: encoded once, without changes to its segments.
     private static func encodedOnce(_ path: Substring.UTF8View) -> [UInt8] {
-        path.isEmpty ? [UInt8(ascii: "/")] : encoded(decoded(path), keepingSlashes: true)
+        path.isEmpty ? [UInt8(ascii: "/")] : encoded(PercentEncoding.decoded(Array(path)), keepingSlashes: true)
     }
 
     /// The path in the form of other services: without empty segments and dots, and encoded again.
@@ -79,21 +80,16 @@ struct AWSCanonicalRequest {
         return encoded(normalized, keepingSlashes: true)
     }
 
-    /// The parameters, encoded uniformly and sorted by name and value.
-    static func canonicalQuery(_ query: Substring.UTF8View?) -> String {
+    /// The parameters, encoded uniformly and sorted by name and value. Servers decode a plus sign as a space.
+    private static func canonicalQuery(_ query: Substring.UTF8View?) -> String {
         guard let query else { return "" }
-        var parameters: [(name: [UInt8], value: [UInt8])] = []
-        for parameter in query.split(separator: UInt8(ascii: "&")) {
-            let end = parameter.firstIndex(of: UInt8(ascii: "=")) ?? parameter.endIndex
-            parameters.append(
-                (encoded(decoded(parameter[..<end])), encoded(decoded(parameter[end...].dropFirst()))))
-        }
-        parameters.sort { first, second in
+        let parameters = FormEncoding.parameters(in: query).map { (name: encoded($0.name), value: encoded($0.value)) }
+        let sorted = parameters.sorted { first, second in
             first.name == second.name
                 ? first.value.lexicographicallyPrecedes(second.value)
                 : first.name.lexicographicallyPrecedes(second.name)
         }
-        let texts = parameters.map { String(decoding: $0.name + [UInt8(ascii: "=")] + $0.value, as: UTF8.self) }
+        let texts = sorted.map { String(decoding: $0.name + [UInt8(ascii: "=")] + $0.value, as: UTF8.self) }
         return texts.joined(separator: "&")
     }
 
@@ -102,7 +98,17 @@ struct AWSCanonicalRequest {
     private static func encoded(_ bytes: [UInt8], keepingSlashes: Bool = false) -> [UInt8] {
         PercentEncoding.encoded(bytes, keeping: keepingSlashes ? "-._~/" : "-._~")
     }
+}
 
-    /// Decodes percent escapes. A plus sign isn't a space.
-    private static func decoded(_ text: Substring.UTF8View) -> [UInt8] { PercentEncoding.decoded(Array(text)) }
+extension Hashing {
+    /// Returns the SHA-256 hash of a string's UTF-8 as hexadecimal digits, or nil if the function isn't available.
+    static func sha256Hex(_ text: String) -> String? { hash(Data(text.utf8), with: .sha256)?.hexDigits }
+}
+
+extension Data {
+    /// The bytes as lowercase hexadecimal digits, two per byte.
+    var hexDigits: String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 0xF)]] }, as: UTF8.self)
+    }
 }

@@ -1,3 +1,4 @@
+import AfarKeys
 import AfarTransport
 import Foundation
 

@@ -1,3 +1,4 @@
+import AfarKeys
 public import Foundation
 public import HTTPTypes
 
@@ -21,6 +22,9 @@ public struct AWSSigner: Sendable, Hashable {
     /// A Boolean value that indicates whether the session token is signed. The default is true. A few services, such as AWS IoT, expect a
     /// token that is added after signing.
     public var signsSessionToken = true
+    /// A Boolean value that indicates whether the credentials are those of a session that `CreateSession` of S3 Express One Zone has
+    /// returned. Their token is sent in `x-amz-s3session-token`. The default is false.
+    public var usesExpressSession = false
 
     /// Creates a signer.
     public init(region: String, service: String) {
@@ -55,7 +59,7 @@ public struct AWSSigner: Sendable, Hashable {
     // MARK: Signing requests
 
     /// Returns a copy of a request with the fields `X-Amz-Date` and `Authorization` and, if required, `X-Amz-Content-Sha256` and
-    /// `X-Amz-Security-Token`.
+    /// the session token.
     ///
     /// Signs all fields of the request except those that proxies or transports change, such as `User-Agent` and `Accept-Encoding`.
     ///
@@ -94,15 +98,17 @@ public struct AWSSigner: Sendable, Hashable {
             request.headerFields.set("X-Amz-Content-Sha256", to: payload)
         }
         let token = credentials.sessionToken
-        request.headerFields.set("X-Amz-Security-Token", to: signsSessionToken ? token : nil)
+        request.headerFields.set(tokenName, to: signsSessionToken ? token : nil)
         let canonical = AWSCanonicalRequest(request, payload: payload, isS3: usesS3Rules)
         let signature = try key.signature(of: canonical)
-        request.headerFields.set("X-Amz-Security-Token", to: token)
+        request.headerFields.set(tokenName, to: token)
         request.headerFields[.authorization] =
             "AWS4-HMAC-SHA256 Credential=\(credentials.accessKeyID)/\(key.scope), "
             + "SignedHeaders=\(canonical.signedFields), Signature=\(signature)"
         return Signature(request: request, canonicalRequest: canonical, text: signature, key: key)
     }
+
+    private var tokenName: String { usesExpressSession ? "X-Amz-S3session-Token" : "X-Amz-Security-Token" }
 
     // MARK: Presigned URLs
 
@@ -111,10 +117,11 @@ public struct AWSSigner: Sendable, Hashable {
     /// The URL works without credentials until it expires. With temporary credentials, it stops working when they expire.
     ///
     /// - Parameters:
-    ///   - url: The URL, without a signature.
+    ///   - url: The URL, without a signature. The scheme can also be `wss`, for WebSockets of AWS IoT or API Gateway.
     ///   - method: The method of the request. The default is GET.
     ///   - fields: Fields that the request must have with the same values, such as `Content-Type` for an upload. The default is none.
-    ///   - payload: The payload. The default is nil: with S3's rules an unsigned one, otherwise an empty one.
+    ///   - payload: The payload. With S3's rules, the URL contains its hash, and no other payload can be uploaded. The default is nil: with
+    ///     S3's rules an unsigned payload, otherwise an empty one.
     ///   - expiresIn: The lifetime in seconds: 1 to 604,800 (seven days).
     ///   - credentials: The credentials.
     ///   - date: The beginning of the lifetime. The default is now.
@@ -128,7 +135,7 @@ public struct AWSSigner: Sendable, Hashable {
         }
         guard var request = HTTPRequest(method, url), let path = request.path else {
             throw AWSSigningError(
-                "the URL has no host or contains a user name, or its scheme is neither http nor https")
+                "the URL has no host or contains a user name, or its scheme isn't https, wss, http or ws")
         }
         guard !request.isPresigned else { throw AWSSigningError("the URL already has a signature") }
         if let field = fields.first(where: { AWSCanonicalRequest.isUnsigned($0.name.canonicalName) }) {
@@ -145,10 +152,12 @@ public struct AWSSigner: Sendable, Hashable {
             ("X-Amz-Credential", "\(credentials.accessKeyID)/\(key.scope)"),
             ("X-Amz-Date", key.timestamp.text), ("X-Amz-Expires", String(expiresIn)), ("X-Amz-SignedHeaders", names),
         ]
-        let token = credentials.sessionToken.map { [("X-Amz-Security-Token", $0)] } ?? []
+        let payloadText = try payload.text()
+        if usesS3Rules, payload != .unsigned { parameters.append(("X-Amz-Content-Sha256", payloadText)) }
+        let token = credentials.sessionToken.map { [(tokenName, $0)] } ?? []
         if signsSessionToken { parameters += token }
         request.path = path.appending(parameters)
-        let canonical = AWSCanonicalRequest(request, payload: try payload.text(), isS3: usesS3Rules)
+        let canonical = AWSCanonicalRequest(request, payload: payloadText, isS3: usesS3Rules)
         parameters = signsSessionToken ? [] : token
         parameters.append(("X-Amz-Signature", try key.signature(of: canonical)))
         let target = (request.path ?? "").appending(parameters)
@@ -167,11 +176,13 @@ extension HTTPRequest {
         let end = text[scheme.upperBound...].firstIndex { "/?#".contains($0) } ?? text.endIndex
         let name = text[..<scheme.lowerBound].lowercased()
         // Clients don't send a default port, so the signature can't cover it.
-        let port = name == "https" ? ":443" : ":80"
+        let port = name == "https" || name == "wss" ? ":443" : ":80"
         var authority = text[scheme.upperBound..<end].lowercased()
         if authority.hasSuffix(port) { authority.removeLast(port.count) }
         let path = text[end...].prefix { $0 != "#" }
-        guard name == "http" || name == "https", !authority.isEmpty, !authority.contains("@") else { return nil }
+        guard ["https", "wss", "http", "ws"].contains(name), !authority.isEmpty, !authority.contains("@") else {
+            return nil
+        }
         self.init(
             method: method, scheme: name, authority: authority,
             path: path.hasPrefix("/") ? String(path) : "/\(path)")
@@ -208,7 +219,7 @@ struct SigningKey: Sendable {
     let timestamp: AWSTimestamp
     /// The scope of the credentials: the day, region and service.
     let scope: String
-    private let key: Secret
+    private let key: SignatureKey
 
     init(_ credentials: AWSCredentials, _ signer: AWSSigner, at date: Date) throws(AWSSigningError) {
         for (text, name) in [
@@ -227,7 +238,7 @@ struct SigningKey: Sendable {
             guard let next = Hashing.hmacSHA256(of: Data(part.utf8), key: key) else { throw .noHash }
             key = next
         }
-        self.key = Secret(key)
+        do throws(SignatureKeyError) { self.key = try SignatureKey(secret: key) } catch { throw .noHash }
     }
 
     /// Returns the signature of a request in hexadecimal digits.
@@ -239,7 +250,7 @@ struct SigningKey: Sendable {
     /// Returns the signature of a string in hexadecimal digits.
     func signature(of stringToSign: String) throws(AWSSigningError) -> String {
         do throws(SignatureKeyError) {
-            return try key.code(for: Data(stringToSign.utf8)).hexDigits
+            return try key.signature(for: Data(stringToSign.utf8)).hexDigits
         } catch {
             throw .noHash
         }

@@ -1,3 +1,4 @@
+import AfarKeys
 public import AfarTransport
 import Foundation
 public import HTTPTypes
@@ -22,12 +23,14 @@ public struct AWSSigningStage: ExchangeStage {
         /// Bytes and files are signed as a whole, and so are streams that can be read twice. With S3's rules, streams are sent in signed
         /// chunks instead.
         case automatic
-        /// The body isn't signed (`UNSIGNED-PAYLOAD`). Some services accept this over TLS.
+        /// The body isn't signed (`UNSIGNED-PAYLOAD`). Some services accept this over TLS. Over http, requests with a body fail, except to this
+        /// machine, because anyone could change the body on the way.
         case unsigned
         /// The body is sent in chunks with signatures (`STREAMING-AWS4-HMAC-SHA256-PAYLOAD`), optionally followed by a checksum in a
         /// signed trailer. For S3. The length of a stream must be known.
         case signedChunks(checksum: AWSChecksum? = nil)
-        /// The body is sent in chunks without signatures, followed by a checksum (`STREAMING-UNSIGNED-PAYLOAD-TRAILER`). For S3 over TLS.
+        /// The body is sent in chunks without signatures, followed by a checksum (`STREAMING-UNSIGNED-PAYLOAD-TRAILER`). For S3 over TLS,
+        /// as with ``unsigned``.
         case unsignedChunks(checksum: AWSChecksum)
     }
 
@@ -35,7 +38,7 @@ public struct AWSSigningStage: ExchangeStage {
 
     private let signer: AWSSigner
     private let body: Body
-    private let credentials: @Sendable () async throws -> AWSCredentials
+    private let credentials: @Sendable (_ date: Date) async throws -> AWSCredentials
     private let signs: @Sendable (HTTPRequest) -> Bool
     private let clock = ClockCorrection()
 
@@ -51,22 +54,27 @@ public struct AWSSigningStage: ExchangeStage {
         _ signer: AWSSigner, credentials: AWSCredentials, body: Body = .automatic,
         signs: @escaping @Sendable (HTTPRequest) -> Bool = { _ in true }
     ) {
-        self.init(signer, body: body, signs: signs) { credentials }
+        (self.signer, self.body, self.signs) = (signer, body, signs)
+        self.credentials = { _ in credentials }
     }
 
-    /// Creates a stage that requests credentials before each request, for example temporary ones.
+    /// Creates a stage that requests credentials from a closure, for example temporary ones.
     ///
     /// - Parameters:
     ///   - signer: The region, the service and its rules.
     ///   - body: How bodies are signed. The default is ``Body/automatic``.
     ///   - signs: Returns whether a request is signed, as in ``init(_:credentials:body:signs:)``.
-    ///   - credentials: Returns the credentials. It is called for each signature, so store credentials until shortly before they expire.
-    ///     If it throws an error, the request fails with an ``AWSSigningError``.
+    ///   - credentials: Returns the credentials. Copies of the stage store them until five minutes before their
+    ///     ``AWSCredentials/expiration``. Without an expiration, the closure is called for each signature. Signatures that need credentials
+    ///     at the same time share one call, which is canceled if all of their requests are. If it throws an error, these requests fail with
+    ///     an ``AWSSigningError``.
     public init(
         _ signer: AWSSigner, body: Body = .automatic, signs: @escaping @Sendable (HTTPRequest) -> Bool = { _ in true },
         credentials: @escaping @Sendable () async throws -> AWSCredentials
     ) {
-        (self.signer, self.body, self.signs, self.credentials) = (signer, body, signs, credentials)
+        (self.signer, self.body, self.signs) = (signer, body, signs)
+        let cache = AWSCredentialCache(credentials)
+        self.credentials = { try await cache.credentials(at: $0) }
     }
 
     /// Returns the ``StageRun`` that signs the requests of an exchange.
@@ -76,12 +84,13 @@ public struct AWSSigningStage: ExchangeStage {
 
     private func signed(_ exchange: Exchange, at date: Date) async -> RequestAction {
         do {
+            // The local clock determines whether credentials have expired, because any server can send a wrong date.
+            let now = exchange.options.timeSource.now
             let credentials: AWSCredentials
-            do { credentials = try await self.credentials() } catch {
+            do { credentials = try await self.credentials(now) } catch {
                 return .fail(AWSSigningError("there are no credentials", because: error))
             }
-            // The local clock determines whether credentials have expired, because any server can send a wrong date.
-            try credentials.checkExpiration(at: exchange.options.timeSource.now)
+            try credentials.checkExpiration(at: now)
             return .change(try await signed(exchange, with: credentials, at: date))
         } catch let error as AWSSigningError {
             return .fail(error)
@@ -97,6 +106,9 @@ public struct AWSSigningStage: ExchangeStage {
         // Default fields are sent too, so they are signed. They become fields of the request only for the signature.
         var request = exchange.request
         request.headerFields = exchange.fields
+        if !exchange.body.isNone, !signsBody, !request.isProtected {
+            throw AWSSigningError("anyone could change an unsigned body without TLS: use https, or sign the body")
+        }
         var chunks: (coding: AWSChunkedBody, length: Int64)?
         let payload: String
         if let coding = chunkedBody(for: exchange.body) {
@@ -128,6 +140,13 @@ public struct AWSSigningStage: ExchangeStage {
                 exchange.body, length: length, key: signature.key, seed: signature.text)
         }
         return exchange
+    }
+
+    private var signsBody: Bool {
+        switch body {
+        case .automatic, .signedChunks: true
+        case .unsigned, .unsignedChunks: false
+        }
     }
 
     private func chunkedBody(for body: RequestBody) -> AWSChunkedBody? {
@@ -203,6 +222,17 @@ public struct AWSSigningStage: ExchangeStage {
             stage.clock.set(correction, for: exchange.request)
             return .now(exchange.body.isReplayable ? .follow(exchange, .challenge) : .pass)
         }
+    }
+}
+
+extension HTTPRequest {
+    /// Whether no one can change the request on the way: with TLS, or within this machine.
+    fileprivate var isProtected: Bool {
+        guard scheme != "https", let authority = authority?.lowercased() else { return true }
+        let host = authority.hasPrefix("[") ? authority.prefix { $0 != "]" } : authority.prefix { $0 != ":" }
+        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+        let isLoopback = parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+        return isLoopback || host == "localhost" || host == "[::1"
     }
 }
 

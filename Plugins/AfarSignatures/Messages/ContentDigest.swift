@@ -1,4 +1,5 @@
 #if StructuredFields
+    public import AfarKeys
     public import Foundation
     import RawStructuredFieldValues
 
@@ -25,21 +26,23 @@
 
     /// Compares content with the digests in a field.
     final class ContentCheck {
-        private let digests: [(expected: Data, digest: Digest)]
+        private let digests: [(expected: Data, digest: Hashing.Digest)]
 
         /// - Parameters:
         ///   - field: The field's value.
         ///   - covered: The keys that a signature covers; nil if it covers the whole field. Other keys prove nothing.
         /// - Throws: ``MessageSignatureError`` if the field is malformed, or contains neither SHA-256 nor SHA-512.
         init(_ field: String, covered: Set<String>? = nil) throws(MessageSignatureError) {
-            var digests: [(Data, Digest)] = []
+            var digests: [(Data, Hashing.Digest)] = []
             do {
                 for (key, member) in try FieldText.dictionary(field) {
                     guard let algorithm = ContentDigest(rawValue: key), covered?.contains(key) ?? true else { continue }
                     guard case .item(let item) = member, case .undecodedByteSequence(let text) = item.rfc9651BareItem,
                         let expected = Data(base64Encoded: text)
                     else { throw FieldText.Malformed(description: "\(key) has no bytes") }
-                    guard let digest = Digest(algorithm.function) else { throw SignatureKeyError.unavailable(key) }
+                    guard let digest = Hashing.Digest(algorithm.function) else {
+                        throw SignatureKeyError.unavailable(key)
+                    }
                     digests.append((expected, digest))
                 }
             } catch {

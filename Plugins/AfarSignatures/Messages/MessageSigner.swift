@@ -1,4 +1,5 @@
 #if StructuredFields
+    public import AfarKeys
     public import AfarTransport
     public import Foundation
     public import HTTPTypes
@@ -20,7 +21,8 @@
         public var keyID: String?
         /// The components that each signature covers. A request without one of them can't be signed.
         public var components: [SignatureComponent]
-        /// Components that are covered if the request has them, such as `content-type`. The default is none.
+        /// Components that are covered if the request has them, such as `content-type`. The default is none. A request that has one whose
+        /// value can't be covered, such as a malformed member of a structured field, can't be signed.
         public var optionalComponents: [SignatureComponent] = []
         /// The label of the signature. The default is `sig1`. It must differ from the labels of other signatures of the request.
         public var label = "sig1"
@@ -66,9 +68,12 @@
         ) throws(MessageSignatureError) -> HTTPRequest {
             let message = SignedMessage(request: request)
             let created = Int64(date.timeIntervalSince1970.clamped(to: 0...1e11))
-            let optional = optionalComponents.filter { (try? message.value(of: $0)) != nil }
+            var components = components
+            for component in optionalComponents {
+                if try message.value(of: component) != nil { components.append(component) }
+            }
             let parameters = SignatureParameters(
-                components: components + optional, created: created,
+                components: components, created: created,
                 expires: lifetime.map { created + Int64($0.clamped(to: 1...1e9).rounded(.up)) }, nonce: nonce,
                 algorithm: namesAlgorithm ? key.algorithm.rawValue : nil, keyID: keyID, tag: tag)
             let text = try parameters.text()
@@ -165,10 +170,16 @@
             if request.headerFields.value("Host") == nil {
                 request.headerFields.set("Host", to: request.sentAuthority)
             }
-            // Only the body determines the length.
-            let length = body.isNone ? nil : body.length.map { String($0) }
-            request.headerFields.set("Content-Length", to: length)
+            request.headerFields.set("Content-Length", to: sentLength.map { String($0) })
             return request
+        }
+
+        /// The value of `Content-Length`, which only the body determines. Without a body, methods that expect one have the length 0 (RFC
+        /// 9110, section 8.6). A body with trailer fields is sent in chunks.
+        private var sentLength: Int64? {
+            if body.isNone { return [.post, .put, .patch].contains(request.method) ? 0 : nil }
+            if case .stream(let stream) = body, stream.trailers != nil { return nil }
+            return body.length
         }
     }
 #endif

@@ -1,4 +1,5 @@
 #if StructuredFields
+    public import AfarKeys
     public import AfarTransport
     public import Foundation
     public import HTTPTypes
@@ -13,13 +14,16 @@
     /// ) { parameters in parameters.keyID == "server-1" ? key : nil }
     /// ```
     ///
-    /// A message is accepted if one of its signatures meets all requirements. Requirements have no defaults, because a signature that covers
-    /// too little proves nothing. A signature must have `created`. If it has `expires`, that limit applies, too. The verifier can be used from
-    /// any thread.
+    /// A message is accepted if one of its signatures meets all requirements. The initializer's requirements have no defaults, because a
+    /// signature that covers too little proves nothing. A signature must have `created`. If it has `expires`, that limit applies, too. The
+    /// verifier can be used from any thread.
     public struct MessageVerifier: Sendable {
         /// Returns the key for a signature, or nil if the key is unknown. The parameters aren't verified yet.
         public typealias Keys = @Sendable (SignatureParameters) async throws -> SignatureKey?
 
+        /// The fields that a signature must cover if the message has them, with all their values. Otherwise, someone could change or add
+        /// them on the way. The default is `Content-Encoding`, `Content-Type`, `Location` and `Set-Cookie`.
+        public var requiredIfPresent: Set<HTTPField.Name> = [.contentEncoding, .contentType, .location, .setCookie]
         private let components: [SignatureComponent]
         private let algorithms: Set<SignatureAlgorithm>
         private let maximumAge: Int64
@@ -32,7 +36,7 @@
         /// A Boolean value that indicates whether a signature must have `expires`. The default is false.
         public var requiresExpiration = false
         /// The permitted difference between the clocks, in seconds. The default is 60.
-        public var clockTolerance: TimeInterval = 60
+        public var clockTolerance: TimeInterval = 60 { didSet { extendNonces() } }
 
         /// The maximum number of signatures of a message.
         private static let mostSignatures = 8
@@ -43,8 +47,9 @@
         ///   - components: The components that a signature must cover, at least one. A signature can cover more.
         ///   - algorithms: The permitted algorithms. The algorithm is that of the key. If the signature names one, it must be the same.
         ///   - maximumAge: The maximum age of a signature in seconds, since its `created`.
-        ///   - nonces: The store of nonces. A signature must have a nonce that isn't in the store. With nil, nonces aren't required, and a
-        ///     message can be repeated until it is too old.
+        ///   - nonces: The store of nonces. A signature must have a nonce that isn't in the store. If several signatures of a message meet
+        ///     the requirements, none of them can be used again. With nil, nonces aren't required, and a message can be repeated until it
+        ///     is too old.
         ///   - keys: Returns the key for a signature. If it throws an error, the message is refused.
         public init(
             components: [SignatureComponent], algorithms: Set<SignatureAlgorithm>, maximumAge: TimeInterval,
@@ -52,7 +57,12 @@
         ) {
             (self.components, self.algorithms, self.nonces, self.keys) = (components, algorithms, nonces, keys)
             self.maximumAge = Int64(maximumAge.clamped(to: 0...1e10))
+            extendNonces()
         }
+
+        private func extendNonces() { nonces?.extend(age: maximumAge, tolerance: tolerance) }
+
+        private var tolerance: Int64 { Int64(clockTolerance.clamped(to: 0...1e10)) }
 
         /// A Boolean value that indicates whether a signature must cover the digest of the body.
         var requiresContentDigest: Bool { components.contains { $0.isContentDigest } }
@@ -61,8 +71,7 @@
 
         /// Verifies the signature of a response, except its body.
         ///
-        /// If the signature covers `Content-Digest`, pass the body to ``verifyContent(_:of:)`` before you use it. A
-        /// ``VerifyingTransport`` does both.
+        /// Pass the body to ``verifyContent(_:of:coveredBy:)`` before you use it. A ``VerifyingTransport`` does both.
         ///
         /// - Parameters:
         ///   - response: The response's head.
@@ -75,7 +84,7 @@
         ) async throws(MessageSignatureError) -> SignatureParameters {
             let message = SignedMessage(
                 request: request, response: SignedMessage.Response(status: response.status, fields: response.fields))
-            return try await verify(message, fields: response.fields, at: date)
+            return try await verify(message, at: date)
         }
 
         /// Verifies the signature of a request, except its body, for a server.
@@ -88,38 +97,52 @@
         public func verify(
             _ request: HTTPRequest, at date: Date = Date()
         ) async throws(MessageSignatureError) -> SignatureParameters {
-            try await verify(SignedMessage(request: request), fields: request.headerFields, at: date)
+            try await verify(SignedMessage(request: request), at: date)
         }
 
-        /// Compares content with the digests in `Content-Digest` (RFC 9530). All digests with known algorithms must match.
+        /// Compares content with the digests in `Content-Digest` (RFC 9530) that a signature covers. All covered digests with known
+        /// algorithms must match.
         ///
-        /// - Throws: ``MessageSignatureError`` if the field is missing or malformed, or a digest doesn't match.
-        public static func verifyContent(_ content: Data, of fields: HTTPFields) throws(MessageSignatureError) {
-            let check = try ContentCheck(contentDigestIn: fields)
+        /// - Parameters:
+        ///   - content: The body with its content coding.
+        ///   - fields: The message's fields.
+        ///   - signature: The accepted signature, which ``verify(_:to:at:)`` or ``verify(_:at:)`` returned.
+        /// - Throws: ``MessageSignatureError`` if the signature doesn't cover a digest, the field is malformed, or a digest doesn't match.
+        public static func verifyContent(
+            _ content: Data, of fields: HTTPFields, coveredBy signature: SignatureParameters
+        ) throws(MessageSignatureError) {
+            let check = try ContentCheck(contentDigestIn: fields, coveredBy: signature.components)
             check.update(content)
             try check.finish()
         }
 
         private func verify(
-            _ message: SignedMessage, fields: HTTPFields, at date: Date
+            _ message: SignedMessage, at date: Date
         ) async throws(MessageSignatureError) -> SignatureParameters {
             guard !components.isEmpty, !algorithms.isEmpty else {
                 throw MessageSignatureError("the verifier requires at least one component and one algorithm")
             }
-            let inputs = try dictionary("Signature-Input", in: fields)
-            let signatures = try dictionary("Signature", in: fields)
+            let inputs = try dictionary("Signature-Input", in: message.fields)
+            let signatures = try dictionary("Signature", in: message.fields)
             guard inputs.count <= Self.mostSignatures else {
                 throw MessageSignatureError("the message has more than \(Self.mostSignatures) signatures")
             }
+            let now = Int64(date.timeIntervalSince1970.clamped(to: 0...1e11))
+            var accepted: [SignatureParameters] = []
             var problem: MessageSignatureError?
             for (label, member) in inputs where self.label.map({ $0 == label }) ?? true {
                 do throws(MessageSignatureError) {
-                    return try await verify(member, signatures[label], of: message, at: date)
+                    accepted.append(try await verify(member, signatures[label], of: message, at: now))
                 } catch {
                     problem = problem ?? error
                 }
             }
-            throw problem ?? MessageSignatureError("the message has no signature with the required label")
+            guard let first = accepted.first else {
+                throw problem ?? MessageSignatureError("the message has no signature with the required label")
+            }
+            // Otherwise, the message could be accepted once for each signature.
+            try nonces?.insert(accepted, now: now)
+            return first
         }
 
         private func dictionary(
@@ -134,7 +157,7 @@
         }
 
         private func verify(
-            _ input: ItemOrInnerList, _ signature: ItemOrInnerList?, of message: SignedMessage, at date: Date
+            _ input: ItemOrInnerList, _ signature: ItemOrInnerList?, of message: SignedMessage, at now: Int64
         ) async throws(MessageSignatureError) -> SignatureParameters {
             guard case .item(let item)? = signature, case .undecodedByteSequence(let text) = item.rfc9651BareItem,
                 let signature = Data(base64Encoded: text), !signature.isEmpty
@@ -143,8 +166,14 @@
             for component in components where !parameters.components.contains(component) {
                 throw MessageSignatureError("the signature doesn't cover \(component)")
             }
-            let now = Int64(date.timeIntervalSince1970.clamped(to: 0...1e11))
-            let end = try checkTimes(of: parameters, at: now)
+            let uncovered = requiredIfPresent.filter { field in
+                message.fields.contains(field) && !parameters.components.contains { $0.covers(field) }
+            }
+            guard uncovered.isEmpty else {
+                let names = uncovered.map(\.rawName).sorted().joined(separator: ", ")
+                throw MessageSignatureError("the message has fields that the signature doesn't cover: \(names)")
+            }
+            try checkTimes(of: parameters, at: now)
             if let tag, parameters.tag != tag {
                 throw MessageSignatureError("the signature doesn't have the required tag")
             }
@@ -166,18 +195,10 @@
             guard key.isValid(signature, for: base) else {
                 throw MessageSignatureError("the signature is invalid")
             }
-            // Only valid signatures use up a nonce. Otherwise, anyone could fill the store.
-            if let nonces, let nonce = parameters.nonce {
-                try nonces.insert("\(parameters.keyID ?? "")\n\(nonce)", until: end, now: now)
-            }
             return parameters
         }
 
-        /// Returns the time after which the signature isn't accepted.
-        private func checkTimes(of parameters: SignatureParameters, at now: Int64) throws(MessageSignatureError)
-            -> Int64
-        {
-            let tolerance = Int64(clockTolerance.clamped(to: 0...1e10))
+        private func checkTimes(of parameters: SignatureParameters, at now: Int64) throws(MessageSignatureError) {
             guard let created = parameters.created, created >= 0 else {
                 throw MessageSignatureError("the signature has no valid creation time")
             }
@@ -185,24 +206,23 @@
                 throw MessageSignatureError("the signature was created in the future")
             }
             // A structured integer has at most 15 digits, so the sums can't overflow.
-            var end = created + maximumAge + tolerance
-            guard now <= end else { throw MessageSignatureError("the signature is too old") }
+            guard now <= created + maximumAge + tolerance else {
+                throw MessageSignatureError("the signature is too old")
+            }
             if let expires = parameters.expires {
                 guard expires >= created, now <= expires + tolerance else {
                     throw MessageSignatureError("the signature has expired")
                 }
-                end = min(end, expires + tolerance)
             } else if requiresExpiration {
                 throw MessageSignatureError("the signature has no expiration time")
             }
-            return end
         }
     }
 
     extension ContentCheck {
-        /// Creates a check for the digests in `Content-Digest` that a signature covers. By default, all of them.
+        /// Creates a check for the digests in `Content-Digest` that a signature covers.
         convenience init(
-            contentDigestIn fields: HTTPFields, coveredBy components: [SignatureComponent] = [.contentDigest]
+            contentDigestIn fields: HTTPFields, coveredBy components: [SignatureComponent]
         ) throws(MessageSignatureError) {
             guard let field = fields.value("Content-Digest") else {
                 throw MessageSignatureError("the message has no Content-Digest")

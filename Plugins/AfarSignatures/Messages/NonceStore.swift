@@ -1,15 +1,30 @@
 #if StructuredFields
-    import Foundation
     import AfarTransport
 
     /// Stores the nonces of accepted signatures, so that a signature can't be used twice.
     ///
-    /// A nonce is stored until its signature is too old to be accepted. If the store is full, further signatures are refused. Share one store
-    /// between the verifiers of a process. It can be used from any thread.
+    /// A nonce is stored until no verifier of the store accepts its signature any more. Create all verifiers before you use the store. If it
+    /// is full, further signatures are refused. Share one store between the verifiers of a process. It can be used from any thread.
     public final class NonceStore: Sendable {
+        private struct Use: Hashable {
+            let keyID, nonce: String?
+        }
+
+        private struct Times {
+            let created: Int64
+            let expires: Int64?
+        }
+
         private struct State {
-            var expirations: [String: Int64] = [:]
+            var uses: [Use: Times] = [:]
             var nextCleanup: Int64 = 0
+            /// The limits of the most tolerant verifiers, in seconds.
+            var age: Int64 = 0
+            var tolerance: Int64 = 0
+
+            func isAcceptable(_ times: Times, at now: Int64) -> Bool {
+                now <= min(times.created + age, times.expires ?? .max - tolerance) + tolerance
+            }
         }
 
         private let state = Locked(State())
@@ -20,24 +35,39 @@
         /// - Parameter capacity: The maximum number of nonces. The default is 100,000.
         public init(capacity: Int = 100_000) { self.capacity = max(1, capacity) }
 
-        /// Stores a nonce.
+        /// Extends the time for which nonces are stored to the limits of a verifier, in seconds.
+        func extend(age: Int64, tolerance: Int64) {
+            state.withLock { state in
+                state.age = max(state.age, age)
+                state.tolerance = max(state.tolerance, tolerance)
+            }
+        }
+
+        /// Stores the nonces of a message's valid signatures. Other signatures would let anyone fill the store.
         ///
-        /// - Parameters:
-        ///   - nonce: The nonce.
-        ///   - expiration: The time until which the nonce is stored, in seconds since 1970.
-        ///   - now: The current time.
-        /// - Throws: ``MessageSignatureError`` if the nonce has been used, or the store is full.
-        func insert(_ nonce: String, until expiration: Int64, now: Int64) throws(MessageSignatureError) {
+        /// - Throws: ``MessageSignatureError`` if one of the nonces has been used, or the store is full.
+        func insert(_ signatures: [SignatureParameters], now: Int64) throws(MessageSignatureError) {
+            var uses: [Use: Times] = [:]
+            for signature in signatures {
+                uses[Use(keyID: signature.keyID, nonce: signature.nonce)] =
+                    Times(created: signature.created ?? now, expires: signature.expires)
+            }
             let problem = state.withLock { state -> String? in
-                if let known = state.expirations[nonce], known >= now { return "its nonce has been used before" }
-                if state.expirations.count >= capacity, now >= state.nextCleanup {
-                    state.expirations = state.expirations.filter { $0.value >= now }
+                if state.uses.count + uses.count > capacity, now >= state.nextCleanup {
+                    let times = state
+                    state.uses = state.uses.filter { times.isAcceptable($0.value, at: now) }
                     // Without a pause, a full store would be searched for each signature.
-                    state.nextCleanup = state.expirations.count >= capacity ? now + 1 : now
+                    state.nextCleanup = state.uses.count + uses.count > capacity ? now + 1 : now
                 }
-                guard state.expirations.count < capacity else { return "the store of nonces is full" }
-                state.expirations[nonce] = expiration
-                return nil
+                let isRepeated = uses.keys.contains { use in
+                    state.uses[use].map { state.isAcceptable($0, at: now) } ?? false
+                }
+                guard isRepeated || state.uses.count + uses.count <= capacity else {
+                    return "the store of nonces is full"
+                }
+                // After a repetition, the message's other signatures must not be accepted either.
+                if state.uses.count + uses.count <= capacity { state.uses.merge(uses) { $1 } }
+                return isRepeated ? "its nonce has been used before" : nil
             }
             if let problem { throw MessageSignatureError(problem) }
         }

@@ -1,4 +1,5 @@
 #if StructuredFields
+    import HTTPTypes
     import RawStructuredFieldValues
 
     /// A component of a message that a signature covers (RFC 9421, section 2): a field, or a derived component such as the method.
@@ -132,6 +133,11 @@
         /// Whether the component is the digest of the message's own content.
         var isContentDigest: Bool {
             name == "content-digest" && !parameters.contains(.request) && !parameters.contains(.trailer)
+        }
+
+        /// Returns whether the component contains all values of a field of the message itself.
+        func covers(_ field: HTTPField.Name) -> Bool {
+            name == field.canonicalName && parameters.allSatisfy { $0 == .structured || $0 == .bytes }
         }
     }
 

@@ -17,22 +17,25 @@
         /// Nil if the message is a request.
         var response: Response?
 
-        /// Returns the value of a component.
-        func value(of component: SignatureComponent) throws(MessageSignatureError) -> String {
+        /// The fields of the message itself.
+        var fields: HTTPFields { response?.fields ?? request.headerFields }
+
+        /// Returns the value of a component, or nil if the message doesn't have it.
+        func value(of component: SignatureComponent) throws(MessageSignatureError) -> String? {
             var parameters = component.parameters
             let isOfRequest = parameters.contains(.request)
             parameters.removeAll { $0 == .request }
             guard !isOfRequest || response != nil else {
                 throw .component(component, "only a response's signature covers parts of a request")
             }
-            let value: String
+            let value: String?
             if component.name.utf8.first == UInt8(ascii: "@") {
                 value = try derived(component, parameters, isOfRequest: isOfRequest)
             } else {
                 value = try field(component, parameters, isOfRequest: isOfRequest)
             }
             // The base of a signature is ASCII, with one line per component (section 2.5).
-            guard value.utf8.allSatisfy({ (0x20...0x7E).contains($0) || $0 == 0x09 }) else {
+            guard value?.utf8.allSatisfy({ (0x20...0x7E).contains($0) || $0 == 0x09 }) ?? true else {
                 throw .component(component, "its value has characters outside of printable ASCII: cover its bytes (bs)")
             }
             return value
@@ -42,7 +45,7 @@
 
         private func derived(
             _ component: SignatureComponent, _ parameters: [SignatureComponent.Parameter], isOfRequest: Bool
-        ) throws(MessageSignatureError) -> String {
+        ) throws(MessageSignatureError) -> String? {
             if component.name == "@query-param" {
                 guard response == nil || isOfRequest, parameters.count == 1, case .name(let name)? = parameters.first
                 else { throw .component(component, "it must have the parameter name, and belong to a request") }
@@ -90,22 +93,20 @@
 
         private func queryParameter(
             _ name: String, _ component: SignatureComponent
-        ) throws(MessageSignatureError) -> String {
+        ) throws(MessageSignatureError) -> String? {
             let query = (request.path ?? "").utf8.drop { $0 != UInt8(ascii: "?") }.dropFirst()
             let values = FormEncoding.parameters(in: query).filter { FormEncoding.encoded($0.name) == name }
-            guard values.count == 1, let value = values.first?.value else {
-                throw .component(component, "the query contains it \(values.count) times instead of once")
-            }
-            return FormEncoding.encoded(value)
+            guard values.count <= 1 else { throw .component(component, "the query contains it \(values.count) times") }
+            return values.first.map { FormEncoding.encoded($0.value) }
         }
 
         // MARK: Fields
 
         private func field(
             _ component: SignatureComponent, _ parameters: [SignatureComponent.Parameter], isOfRequest: Bool
-        ) throws(MessageSignatureError) -> String {
+        ) throws(MessageSignatureError) -> String? {
             var parameters = parameters
-            var fields = isOfRequest || response == nil ? request.headerFields : response?.fields ?? HTTPFields()
+            var fields = isOfRequest ? request.headerFields : fields
             if parameters.contains(.trailer) {
                 parameters.removeAll { $0 == .trailer }
                 guard !isOfRequest, let trailers = response?.trailers else {
@@ -114,7 +115,7 @@
                 fields = trailers
             }
             let values = fields.filter { $0.name.canonicalName == component.name }
-            guard !values.isEmpty else { throw .component(component, "the message doesn't have this field") }
+            guard !values.isEmpty else { return nil }
             if parameters == [.bytes] {
                 let wrapped = values.map { field in
                     field.withUnsafeBytesOfValue { ":\(Data(Self.trimmed($0)).base64EncodedString()):" }
@@ -135,10 +136,7 @@
                 }
                 parameters.removeAll { $0 == .structured }
                 if parameters.count == 1, case .key(let key)? = parameters.first {
-                    guard let member = try FieldText.dictionary(value)[key] else {
-                        throw FieldText.Malformed(description: "the field has no such member")
-                    }
-                    return try FieldText.text(of: member)
+                    return try FieldText.dictionary(value)[key].map { try FieldText.text(of: $0) }
                 }
             } catch {
                 throw .component(component, "\(error)")
@@ -238,7 +236,12 @@
                 throw MessageSignatureError("a component is covered more than once")
             }
             var base = ""
-            for component in components { base += "\(component): \(try message.value(of: component))\n" }
+            for component in components {
+                guard let value = try message.value(of: component) else {
+                    throw .component(component, "the message doesn't have it")
+                }
+                base += "\(component): \(value)\n"
+            }
             return Data("\(base)\"@signature-params\": \(text)".utf8)
         }
     }

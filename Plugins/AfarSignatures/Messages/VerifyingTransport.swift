@@ -1,4 +1,5 @@
 #if StructuredFields
+    import AfarKeys
     public import AfarTransport
     import Foundation
     public import HTTPTypes
@@ -16,8 +17,8 @@
     /// ``TransportError/underlying`` error is a ``MessageSignatureError``. A file is then emptied, and so it is if the transfer is
     /// interrupted, because only the digest of the whole response protects it. For the same reason, downloads aren't resumed.
     ///
-    /// A digest covers the body with its content coding, so the transport requests bodies without one (`Accept-Encoding: identity`) and
-    /// refuses other bodies. WebSockets and raw connections aren't verified.
+    /// A digest covers the body with its content coding, so the transport requests bodies without one (`Accept-Encoding: identity`). A body
+    /// with a coding is refused if the signature covers its digest. WebSockets and raw connections aren't verified.
     public struct VerifyingTransport: Transport {
         private let base: any Transport
         private let verifier: MessageVerifier
@@ -80,7 +81,7 @@
 
         init(_ exchange: Exchange, _ verifier: MessageVerifier) {
             var exchange = exchange
-            if verifier.requiresContentDigest, exchange.request.headerFields[.acceptEncoding] == nil {
+            if exchange.request.headerFields[.acceptEncoding] == nil {
                 exchange.request.headerFields[.acceptEncoding] = "identity"
             }
             (original, self.verifier, request) = (exchange, verifier, exchange.completeRequest)
@@ -113,21 +114,10 @@
             do throws(MessageSignatureError) {
                 let parameters = try await verifier.verify(head, to: request, at: original.options.timeSource.now)
                 state.withLock { ($0.result, $0.head) = (.success(parameters), head) }
-                try checkRedirect(head, parameters)
                 try checkCoding(of: head, parameters)
             } catch {
                 state.withLock { ($0.result, $0.head) = (.failure(error), head) }
                 throw error
-            }
-        }
-
-        /// A redirect without a signed target could lead to a server whose responses aren't verified.
-        private func checkRedirect(_ head: ResponseHead, _ parameters: SignatureParameters)
-            throws(MessageSignatureError)
-        {
-            guard (300..<400).contains(head.status), !head.values(for: .location).isEmpty else { return }
-            guard parameters.components.contains(.field("location")) else {
-                throw MessageSignatureError("the signature doesn't cover the Location of a redirect")
             }
         }
 

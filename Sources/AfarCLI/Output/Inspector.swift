@@ -199,7 +199,8 @@ extension CurlCommand {
         let retries = sending.retry > 0 ? ["--retry", "\(sending.retry)", "--retry-connrefused"] : []
         let cookies = sending.cookieJar.map { ["--cookie", $0, "--cookie-jar", $0] } ?? []
         self.options =
-            timeout + retries + cookies + Self.options(options.network) + Self.options(options.security, for: plan.url)
+            timeout + retries + cookies + Self.options(options.network)
+            + Self.options(options.security, options.network, for: plan.url)
             + more
     }
 
@@ -217,7 +218,7 @@ extension CurlCommand {
     }
 
     /// Returns the options without a password; curl prompts for it.
-    private static func options(_ security: SecurityOptions, for url: String) -> [String] {
+    private static func options(_ security: SecurityOptions, _ network: NetworkOptions, for url: String) -> [String] {
         let pins = security.pin.map { (try? PublicKey(pin: $0).pin) ?? $0 }
         let files = [
             ("--cacert", security.cacert),
@@ -229,7 +230,7 @@ extension CurlCommand {
         let name = security.auth == .basic ? nil : security.user.map { String($0.prefix { $0 != ":" }) }
         let user = (name ?? (security.auth == .negotiate ? ":" : nil)).map { ["--user", $0] } ?? []
         let scheme = user.isEmpty ? [] : ["--\(security.auth?.rawValue ?? "anyauth")"]
-        let netrc = security.netrcFile(for: url).map { ["--netrc-file", $0] } ?? []
+        let netrc = security.netrcFile(for: url, over: network).map { ["--netrc-file", $0] } ?? []
         return netrc + files.flatMap { option, value in value.map { [option, $0] } ?? [] }
             + (security.isArchive ? ["--cert-type", "P12"] : []) + scheme + user
             + (security.skipsVerification(of: url) ? ["--insecure"] : [])

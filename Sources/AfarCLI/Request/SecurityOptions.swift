@@ -138,11 +138,11 @@ struct SecurityOptions: ParsableArguments {
     }
 
     /// Returns the path of the file with credentials that can be sent to the URL, if any.
-    func netrcFile(for url: String) -> String? {
-        guard netrc || netrcFile != nil, let target = Self.target(of: url) else { return nil }
-        let request = HTTPRequest(
-            method: .get, scheme: target.scheme, authority: target.authority, path: target.path)
-        guard target.scheme == "https" || request.staysOnThisMachine else { return nil }
+    func netrcFile(for url: String, over network: NetworkOptions) -> String? {
+        guard netrc || netrcFile != nil, let target = Self.target(of: url),
+            // curl reads proxies from the environment.
+            let settings = try? network.settings(readsEnvironment: true), target.canReceiveCredentials(over: settings)
+        else { return nil }
         return netrcFile ?? NetrcInterceptor.defaultFile.path
     }
 

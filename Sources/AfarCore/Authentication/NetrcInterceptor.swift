@@ -14,13 +14,14 @@ import HTTPTypes
 /// ```
 ///
 /// The first request to a host contains the credentials as Basic authentication (RFC 7617). They are sent only over https, or to this
-/// machine (`localhost` and loopback addresses) without a proxy, and never after a redirect to another origin. Requests with an
+/// machine (`localhost` and loopback addresses) without a proxy, and never after a redirect to another origin. If the
+/// ``SessionConfiguration/hstsStore`` contains the host of an http URL, the interceptor changes the URL to https. Requests with an
 /// `Authorization` header or a ``Request/credential`` don't use the file. If the URL contains a user name without a password, the file
 /// provides the password of that user.
 ///
 /// The file contains entries such as `machine api.example.com login ada password s3cret`. If several entries match, the first one
 /// applies. An entry applies to every port and scheme of its host, unless it contains `port` or `protocol`. The entry `default` applies to
-/// all hosts without their own entry. Values can be in quotation marks, with `\"`, `\\`, `\n`, `\r` and `\t` as escapes. A `#` before a
+/// all hosts without an earlier entry, so it is usually the last one. Values can be in quotation marks, with `\"`, `\\`, `\n`, `\r` and `\t` as escapes. A `#` before a
 /// keyword starts a comment. Macros and accounts are ignored.
 public struct NetrcInterceptor: RequestInterceptor {
     private let file: NetrcFile
@@ -64,28 +65,52 @@ public struct NetrcInterceptor: RequestInterceptor {
         completion(.success(adapted(urlRequest, state.request, state.session)))
     }
 
-    private func adapted(_ urlRequest: URLRequest, _ request: Request?, _ session: Session) -> URLRequest {
-        let options = try? (request?.stack ?? session.state.stack).options.get()
+    private func adapted(_ original: URLRequest, _ request: Request?, _ session: Session) -> URLRequest {
+        let stack = request?.stack ?? session.state.stack
+        let options = try? stack.options.get()
         let defaults = (request?.options.defaultFields ?? options?.defaultFields)?.fields ?? [:]
+        // Otherwise, the host could be removed from the store before the request is sent.
+        var urlRequest = stack.configuration.upgraded(original, as: request) ?? original
         let url = (request?.sink.httpForm(of: urlRequest) ?? urlRequest).url
         guard urlRequest.value(forHTTPHeaderField: "Authorization") == nil, !defaults.contains(.authorization),
             request?.credential == nil, let target = url.flatMap({ try? RequestTarget($0) }),
-            target.userinfo?.password.isEmpty ?? true, let entry = file.entry(for: target)
-        else { return urlRequest }
-        let network = request?.options.network ?? options?.network ?? .none
-        guard target.scheme == "https" || target.staysOnThisMachine(with: network) else { return urlRequest }
-        var urlRequest = urlRequest
+            target.userinfo?.password.isEmpty ?? true, let entry = file.entry(for: target),
+            target.canReceiveCredentials(over: request?.options.network ?? options?.network ?? .none)
+        else { return original }
         urlRequest.headers.add(.authorization(username: entry.login, password: entry.password))
         return urlRequest
     }
 }
 
 extension RequestTarget {
-    /// Whether no other machine receives an http request to this target.
-    fileprivate func staysOnThisMachine(with network: NetworkSettings) -> Bool {
-        let request = HTTPRequest(method: .get, scheme: scheme, authority: authority, path: path)
+    /// Returns whether only the server receives the credentials of a `.netrc` file: over https, or because no other machine receives the
+    /// request.
+    package func canReceiveCredentials(over network: NetworkSettings) -> Bool {
+        guard scheme != "https" else { return true }
         guard request.staysOnThisMachine, network.connectTo.isEmpty else { return false }
         return (try? network.proxies.proxy(scheme: scheme, authority: authority)) == nil
+    }
+
+    fileprivate var request: HTTPRequest {
+        HTTPRequest(method: .get, scheme: scheme, authority: authority, path: path)
+    }
+}
+
+extension SessionConfiguration {
+    /// Returns the request over TLS if its host requires that (RFC 6797, section 8.3), and nil otherwise.
+    fileprivate func upgraded(_ urlRequest: URLRequest, as request: Request?) -> URLRequest? {
+        guard let url = urlRequest.url, let store = hstsStore,
+            let httpURL = (request?.sink.httpForm(of: urlRequest) ?? urlRequest).url,
+            let target = try? RequestTarget(httpURL),
+            HSTSUpgrade(store).upgraded(target.request, now: timeSource.now) != nil,
+            var components = URLComponents(url: url, resolvingAgainstBaseURL: true)
+        else { return nil }
+        components.scheme = components.scheme?.lowercased() == "ws" ? "wss" : "https"
+        if components.port == 80 { components.port = nil }
+        guard let upgraded = components.url else { return nil }
+        var urlRequest = urlRequest
+        urlRequest.url = upgraded
+        return urlRequest
     }
 }
 
@@ -188,9 +213,10 @@ struct NetrcFile {
     /// Returns the first entry for a target, or nil if no entry matches.
     func entry(for target: RequestTarget) -> Entry? {
         let host = HostName(ofAuthority: target.authority).text
-        // Without an entry for the user, the default for all hosts doesn't apply either.
-        let own = entries.filter { $0.host == host }
-        return (own.isEmpty ? entries.filter { $0.host == nil } : own).first { $0.matches(target) }
+        // Like curl, don't use the default for all hosts after an entry of the host for another user or port.
+        let firstOwn = entries.firstIndex { $0.host == host } ?? entries.endIndex
+        let candidates = entries.enumerated().filter { $1.host == host || $1.host == nil && $0 < firstOwn }
+        return candidates.map(\.element).first { $0.matches(target) }
     }
 }
 

@@ -3,8 +3,11 @@ public import Foundation
 // MARK: - Several, default, none
 
 /// An evaluator that runs several evaluators in order. All of them must trust the server.
+///
+/// If one of them is a ``RevocationTrustEvaluator`` with revocation lists, the chains that the others judge must satisfy these lists, too.
+/// Otherwise, the chain with a pinned key could be revoked, although another possible chain isn't.
 public final class CompositeTrustEvaluator: AsyncServerTrustEvaluating {
-    private let evaluators: [any ServerTrustEvaluating]
+    fileprivate let evaluators: [any ServerTrustEvaluating]
 
     /// Creates an evaluator from other evaluators. If the array is empty, it trusts no server.
     public init(evaluators: [any ServerTrustEvaluating]) { self.evaluators = evaluators }
@@ -12,7 +15,7 @@ public final class CompositeTrustEvaluator: AsyncServerTrustEvaluating {
     /// Throws the error of the first evaluator that doesn't trust the server, or that is asynchronous.
     public func evaluate(_ trust: ServerTrust, forHost host: String) throws {
         try checkCount()
-        for evaluator in evaluators { try evaluator.evaluate(trust, forHost: host) }
+        try evaluators.evaluate(trust, forHost: host)
     }
 
     /// Throws the error of the first evaluator that doesn't trust the server.
@@ -22,6 +25,7 @@ public final class CompositeTrustEvaluator: AsyncServerTrustEvaluating {
 
     func decide(on trust: ServerTrust, forHost host: String, waitingAtMost longestWait: Duration) async throws {
         try checkCount()
+        let trust = evaluators.adding(to: trust)
         for evaluator in evaluators {
             try await evaluator.decide(on: trust, forHost: host, waitingAtMost: longestWait)
         }
@@ -46,7 +50,22 @@ extension [any ServerTrustEvaluating] {
     ///
     /// - Throws: The error of the first evaluator that doesn't trust the server, or that is asynchronous.
     public func evaluate(_ trust: ServerTrust, forHost host: String) throws {
+        let trust = adding(to: trust)
         for evaluator in self { try evaluator.evaluate(trust, forHost: host) }
+    }
+
+    /// Adds the revocation lists of these evaluators to a trust.
+    fileprivate func adding(to trust: ServerTrust) -> ServerTrust {
+        var trust = trust
+        trust.revocationLists += revocationLists
+        return trust
+    }
+
+    private var revocationLists: [Data] {
+        flatMap { evaluator -> [Data] in
+            if let composite = evaluator as? CompositeTrustEvaluator { return composite.evaluators.revocationLists }
+            return (evaluator as? RevocationTrustEvaluator)?.usedLists ?? []
+        }
     }
 }
 
@@ -281,17 +300,16 @@ public final class RevocationTrustEvaluator: ServerTrustEvaluating {
             try trust.af.validate(
                 forHost: host, performDefaultValidation: performDefaultValidation, validateHost: validateHost)
         }
-        let usesLists = options.contains(.crl)
-        let usesResponse =
-            options.contains(.ocsp) && !(usesLists && options.contains(.preferCRL) && !revocationLists.isEmpty)
+        let usesResponse = options.contains(.ocsp) && !(options.contains(.preferCRL) && !usedLists.isEmpty)
         do {
-            try trust.validateRevocation(
-                lists: usesLists ? revocationLists : [], usesStapledResponse: usesResponse)
+            try trust.validateRevocation(lists: usedLists, usesStapledResponse: usesResponse)
         } catch {
             throw AFError.serverTrustEvaluationFailed(
                 reason: .revocationCheckFailed(output: .init(host: host, trust: trust, error: error), options: options))
         }
     }
+
+    fileprivate var usedLists: [Data] { options.contains(.crl) ? revocationLists : [] }
 }
 
 extension ServerTrustEvaluating where Self == RevocationTrustEvaluator {
@@ -354,6 +372,9 @@ extension AlamofireExtension where ExtendedType == ServerTrust {
             return chain
         } catch {
             let output = AFError.ServerTrustFailureReason.Output(host: host, trust: type, error: error)
+            if error.code == .revoked || error.code == .revocationUnknown {
+                throw AFError.serverTrustEvaluationFailed(reason: .revocationCheckFailed(output: output, options: .crl))
+            }
             throw AFError.serverTrustEvaluationFailed(
                 reason: isAboutHost ? .hostValidationFailed(output: output) : .defaultEvaluationFailed(output: output))
         }

@@ -1,5 +1,5 @@
-import Foundation
-import HTTPTypes
+package import Foundation
+package import HTTPTypes
 
 /// A stage that sends http requests to known hosts over https. It precedes the redirect stage, so that redirects are resolved against the
 /// upgraded URL. ``RedirectRules`` upgrades the targets of redirects.
@@ -80,7 +80,7 @@ package struct HSTSUpgrade: Sendable {
     package init(_ store: any HSTSStore) { self.store = store }
 
     /// Returns the request for https, or nil if it doesn't change.
-    func upgraded(_ request: HTTPRequest, now: Date) -> HTTPRequest? {
+    package func upgraded(_ request: HTTPRequest, now: Date) -> HTTPRequest? {
         guard request.scheme == "http", let authority = request.authority,
             store.contains(CookieDomain(authority: authority).text, now: now)
         else { return nil }

@@ -5,17 +5,15 @@
     /// Validates the certificates that a server presented.
     package struct ChainValidation {
         private let trust: ServerTrust
-        private let revocationLists: [Data]
 
         /// OpenSSL's level 2 requires 112 bits of security: RSA keys of at least 2,048 bits, and no SHA-1 signatures.
         private static let securityLevel: Int32 = 2
         /// The accepted difference between clocks, in seconds.
         private static let clockTolerance = 300
 
-        init(_ trust: ServerTrust, revocationLists: [Data] = []) {
-            self.trust = trust
-            self.revocationLists = revocationLists
-        }
+        init(_ trust: ServerTrust) { self.trust = trust }
+
+        private var revocationLists: [Data] { trust.revocationLists }
 
         /// Validates the chain and returns it.
         @discardableResult

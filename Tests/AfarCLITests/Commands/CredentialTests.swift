@@ -43,6 +43,11 @@ struct CredentialTests {
             let local = try await Tool.run(
                 ["get", "https://example.com", option, "--curl"], environment: [variable: path])
             #expect(local.text.contains(" --netrc-file \(file.path) "))
+            // A proxy would receive them.
+            for (more, isSafe) in [([], true), (["--proxy", "http://proxy.example:1"], false)] {
+                let command = try await Tool.run(["get", url, option, "--curl"] + more, environment: [variable: path])
+                #expect(command.text.contains(" --netrc-file ") == isSafe)
+            }
             #expect(!outcome.errors.contains("lovelace:") && !outcome.errors.contains(text.base64EncodedString()))
         }
         await server.stop()

@@ -349,6 +349,49 @@ import Testing
         for site in ["revoked", "chain", "responses-revoked"] { #expect(try await server.requestBytes(to: site) == 0) }
     }
 
+    /// The chain of a pinned key is the one whose revocation is checked, although another chain would be valid, too.
+    @Test func pinsAndListsApplyToTheSameChain() async throws {
+        struct Case: Decodable {
+            let name: String
+            let isValid: Bool
+            let store: String
+            let presented: [Data]
+            let lists: [Data]
+        }
+        let folder = try TestCertificates.folder(madeBy: "CertificatePaths/make")
+        let cases = try JSONDecoder().decode([Case].self, from: Data(contentsOf: folder.appending(path: "cases.json")))
+        var count = 0
+        for entry in cases where entry.isValid && entry.name.hasPrefix("revoked") {
+            let trust = ServerTrust(
+                host: "localhost", certificates: try entry.presented.map { try Certificate(derEncoded: $0) },
+                authorities: CertificateAuthorities(file: folder.appending(path: entry.store)))
+            let revocation = RevocationTrustEvaluator(validateHost: false, revocationLists: entry.lists)
+            try revocation.evaluate(trust, forHost: "localhost")
+            let (chain, current) = (try trust.validate(), try trust.validateRevocation(chainFor: entry.lists))
+            for isValidated in [true, false] {
+                func composite(_ certificates: [Certificate]) -> CompositeTrustEvaluator {
+                    let pins = PinnedCertificatesTrustEvaluator(
+                        certificates: certificates, performDefaultValidation: isValidated, validateHost: false)
+                    return .composite(evaluators: [
+                        .composite(evaluators: [pins]), .composite(evaluators: [revocation]),
+                    ])
+                }
+                try await composite(current).evaluate(trust, forHost: "localhost")
+                let revoked = chain.filter { !current.contains($0) }
+                guard !revoked.isEmpty else { continue }
+                count += 1
+                let error = await #expect(throws: AFError.self) {
+                    try await composite(revoked).evaluate(trust, forHost: "localhost")
+                }
+                guard case .serverTrustEvaluationFailed(.certificatePinningFailed) = error else {
+                    Issue.record("\(entry.name): \(String(describing: error))")
+                    continue
+                }
+            }
+        }
+        #expect(count > 0)
+    }
+
     // MARK: Connection and session reuse
 
     @Test(OverEachTransport(), arguments: [true, false])
@@ -755,5 +798,14 @@ import Testing
             transport: URLSessionTransport())
         let error = await get(try #require(URL(string: "https://localhost:1/")), by: evaluated).error
         #expect(error?.localizedDescription.contains("server trust") == true, "\(String(describing: error))")
+    }
+}
+
+extension ServerTrust {
+    /// Returns the chain that satisfies revocation lists.
+    fileprivate func validateRevocation(chainFor lists: [Data]) throws -> [Certificate] {
+        var trust = self
+        trust.revocationLists = lists
+        return try trust.validate()
     }
 }

@@ -50,7 +50,7 @@ enum OAuthSamples {
     }
 
     static func key(_ server: OAuthServer, _ pem: String) throws -> OAuthClient {
-        let key = try SigningKey(pem: pem)
+        let key = try SignatureKey(privateKeyPEM: pem, algorithm: .ecdsaP256SHA256)
         let client = OAuthClient(
             id: "reports", server: server, authentication: .privateKeyJWT(key, keyID: "2026"), session: AF)
         return client
@@ -72,7 +72,7 @@ enum OAuthSamples {
     static func bound(
         _ server: OAuthServer, _ store: any OAuthTokenStore, _ api: URL, _ pem: String
     ) throws -> OAuthInterceptor {
-        let dpop = OAuthDPoP(key: try SigningKey(pem: pem))
+        let dpop = OAuthDPoP(key: try SignatureKey(privateKeyPEM: pem, algorithm: .ecdsaP256SHA256))
         let client = OAuthClient(id: "reports", server: server, authentication: .none, dpop: dpop, session: AF)
         let interceptor = OAuthInterceptor(client: client, store: store, origins: [api])
         return interceptor

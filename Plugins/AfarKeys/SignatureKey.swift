@@ -85,7 +85,17 @@ public struct SignatureKey: Sendable {
         return try SignatureKey(secret: Data((0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) }))
     }
 
-    // MARK: Exporting public keys
+    // MARK: Exporting keys
+
+    /// The private key as PKCS#8 in PEM form, without a passphrase. RSA keys on Apple platforms have the form of PKCS#1. The text is secret.
+    ///
+    /// - Throws: ``SignatureKeyError`` if the key is a public key or a shared secret.
+    public func privateKeyPEM() throws(SignatureKeyError) -> String {
+        guard case .pair(let key) = material, key.canSign else {
+            throw SignatureKeyError("it contains no private key that can be exported")
+        }
+        return try key.privateKeyPEM()
+    }
 
     /// The public key of a pair of keys.
     ///
@@ -122,7 +132,7 @@ public struct SignatureKey: Sendable {
         switch material {
         case .secret(let secret):
             guard let code = try? secret.code(for: bytes) else { return false }
-            return code.equalsInConstantTime(signature)
+            return Hashing.equalInConstantTime(code, signature)
         case .pair(let key): return key.isValid(signature, for: bytes)
         }
     }
@@ -166,7 +176,7 @@ private enum KeyMaterial: Sendable {
 }
 
 /// The secret of an HMAC, which isn't part of descriptions.
-struct Secret: Sendable, CustomStringConvertible, CustomReflectable {
+private struct Secret: Sendable, CustomStringConvertible, CustomReflectable {
     private let bytes: Data
 
     init(_ bytes: Data) { self.bytes = Data(bytes) }
@@ -183,7 +193,7 @@ struct Secret: Sendable, CustomStringConvertible, CustomReflectable {
 
 extension SignatureKeyError {
     /// The error of a function that OpenSSL doesn't provide, for example in FIPS mode.
-    static func unavailable(_ function: String) -> SignatureKeyError {
+    public static func unavailable(_ function: String) -> SignatureKeyError {
         SignatureKeyError("the system's cryptographic library doesn't provide \(function)")
     }
 }

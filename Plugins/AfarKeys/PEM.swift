@@ -17,22 +17,23 @@ struct PEM {
 
     /// The PKCS#1 form of a private RSA key.
     var rsaPrivateKey: Data? {
-        label == "RSA PRIVATE KEY" ? der : Self.firstElement(of: der, tag: 0x04)
+        label == "RSA PRIVATE KEY" ? der : Self.elements(of: der, tag: 0x04).first
     }
 
     /// The PKCS#1 form of a public RSA key. A bit string begins with the number of unused bits.
     var rsaPublicKey: Data? {
-        label == "RSA PUBLIC KEY" ? der : Self.firstElement(of: der, tag: 0x03).map { Data($0.dropFirst()) }
+        label == "RSA PUBLIC KEY" ? der : Self.elements(of: der, tag: 0x03).first.map { Data($0.dropFirst()) }
     }
 
-    /// Returns the contents of the first element with this tag in a sequence.
-    private static func firstElement(of der: Data, tag: UInt8) -> Data? {
-        guard var rest = element(at: der)?.contents else { return nil }
+    /// Returns the contents of the elements with this tag in a sequence.
+    static func elements(of der: Data, tag: UInt8) -> [Data] {
+        guard var rest = element(at: der)?.contents else { return [] }
+        var elements: [Data] = []
         while let (found, contents, count) = element(at: rest) {
-            if found == tag { return Data(contents) }
+            if found == tag { elements.append(Data(contents)) }
             rest = rest.dropFirst(count)
         }
-        return nil
+        return elements
     }
 
     private static func element(at der: Data) -> (tag: UInt8, contents: Data, count: Int)? {
@@ -68,8 +69,8 @@ struct PEM {
         return Data([0x82, UInt8(truncatingIfNeeded: count >> 8), UInt8(truncatingIfNeeded: count)])
     }
 
-    static func text(of der: Data) -> String {
+    static func text(of der: Data, label: String = "PUBLIC KEY") -> String {
         let lines = der.base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
-        return "-----BEGIN PUBLIC KEY-----\n\(lines)\n-----END PUBLIC KEY-----\n"
+        return "-----BEGIN \(label)-----\n\(lines)\n-----END \(label)-----\n"
     }
 }

@@ -22,3 +22,10 @@ struct AWSTimestamp: Sendable {
             + digits(parts.minute) + digits(parts.second) + "Z"
     }
 }
+
+extension Double {
+    /// Returns the nearest number within the range. NaN becomes the lower limit.
+    func clamped(to range: ClosedRange<Double>) -> Double {
+        self > range.lowerBound ? min(self, range.upperBound) : range.lowerBound
+    }
+}

@@ -106,7 +106,7 @@
                 case .hmacSHA256: false
                 case .ed25519: EVP_PKEY_get_base_id(raw) == EVP_PKEY_ED25519
                 case .ecdsaP256SHA256, .ecdsaP384SHA384:
-                    EVP_PKEY_get_base_id(raw) == EVP_PKEY_EC && hasCurve && isOnCurve
+                    EVP_PKEY_get_base_id(raw) == EVP_PKEY_EC && hasCurve && isOnCurve && isUncompressed
                 case .rsaPSSSHA512:
                     [EVP_PKEY_RSA, EVP_PKEY_RSA_PSS].contains(EVP_PKEY_get_base_id(raw))
                 case .rsaPKCS1SHA256: EVP_PKEY_get_base_id(raw) == EVP_PKEY_RSA
@@ -138,11 +138,22 @@
             return (canSign ? EVP_PKEY_check(context) : EVP_PKEY_public_check(context)) == 1
         }
 
-        func publicKeyPEM() throws(SignatureKeyError) -> String {
-            let failure = SignatureKeyError("OpenSSL can't write the public key")
+        /// Whether the public key is written as x and y. A key that was read can have a compressed form.
+        private var isUncompressed: Bool {
+            EVP_PKEY_set_utf8_string_param(raw, "point-format", "uncompressed") == 1
+        }
+
+        func publicKeyPEM() throws(SignatureKeyError) -> String { try Self.text { PEM_write_bio_PUBKEY($0, raw) } }
+
+        func privateKeyPEM() throws(SignatureKeyError) -> String {
+            try Self.text { PEM_write_bio_PKCS8PrivateKey($0, raw, nil, nil, 0, nil, nil) }
+        }
+
+        private static func text(_ write: (OpaquePointer) -> Int32) throws(SignatureKeyError) -> String {
+            let failure = SignatureKeyError("OpenSSL can't write it")
             guard let buffer = BIO_new(BIO_s_mem()) else { throw failure }
             defer { BIO_free(buffer) }
-            guard PEM_write_bio_PUBKEY(buffer, raw) == 1 else {
+            guard write(buffer) == 1 else {
                 ERR_clear_error()
                 throw failure
             }

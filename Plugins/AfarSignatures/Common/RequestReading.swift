@@ -1,5 +1,7 @@
+import AfarKeys
 import AfarTransport
 import Foundation
+import HTTPTypes
 
 /// Reads a body in chunks of one size. Used by one task at a time.
 final class ChunkReader: @unchecked Sendable {
@@ -68,13 +70,24 @@ extension RequestBody {
 /// A digest that moves between the threads of one task.
 private struct BodyDigest: @unchecked Sendable {
     // Sendable because only one task uses it.
-    private let digest: Digest
+    private let digest: Hashing.Digest
 
     init?(_ function: Hashing.Function) {
-        guard let digest = Digest(function) else { return nil }
+        guard let digest = Hashing.Digest(function) else { return nil }
         self.digest = digest
     }
 
     func update(_ bytes: Data) { digest.update(bytes) }
     func finalize() -> Data? { digest.finalize() }
+}
+
+extension HTTPRequest {
+    /// The authority as it is sent in the `Host` field. The zone of an IPv6 address isn't sent.
+    var sentAuthority: String {
+        let authority = authority ?? ""
+        guard authority.utf8.first == UInt8(ascii: "["), let zone = authority.firstIndex(of: "%"),
+            let end = authority[zone...].firstIndex(of: "]")
+        else { return authority }
+        return String(authority[..<zone] + authority[end...])
+    }
 }

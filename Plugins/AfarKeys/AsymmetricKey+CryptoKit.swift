@@ -174,6 +174,21 @@
             }
         }
 
+        func privateKeyPEM() throws(SignatureKeyError) -> String {
+            let failure = SignatureKeyError("the private key can't be exported")
+            switch key {
+            case .ed25519(_, let secret?):
+                return PEM.text(
+                    of: try KeyEncoding.privateKey(secret.rawRepresentation, for: .ed25519), label: "PRIVATE KEY")
+            case .p256(_, let secret?): return secret.pemRepresentation
+            case .p384(_, let secret?): return secret.pemRepresentation
+            case .rsa(_, let secret?):
+                guard let der = SecKeyCopyExternalRepresentation(secret, nil) as Data? else { throw failure }
+                return PEM.text(of: der, label: "RSA PRIVATE KEY")
+            default: throw failure
+            }
+        }
+
         // MARK: Signatures
 
         func signature(for bytes: Data) throws(SignatureKeyError) -> Data {

@@ -1,0 +1,3 @@
+@_exported public import enum AfarKeys.SignatureAlgorithm
+@_exported public import struct AfarKeys.SignatureKey
+@_exported public import struct AfarKeys.SignatureKeyError
