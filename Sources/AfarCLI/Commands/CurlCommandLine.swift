@@ -77,15 +77,21 @@ struct CurlCommandLine: AsyncParsableCommand {
 extension CurlOption {
     /// The options of `afar` with the meaning of curl's options that have another name.
     private static let equivalents = [
-        "anyauth": "--user NAME", "basic": "--auth basic", "data-ascii": "--data", "data-binary": "--raw @FILE", "data-urlencode": "--form NAME=VALUE",
-        "digest": "--auth digest", "dump-header": "-i", "fail-with-body": "--check-status", "form": "-F", "form-string": "-F",
+        "anyauth": "--user NAME", "basic": "--auth basic", "data-ascii": "--data", "data-binary": "--raw @FILE",
+        "data-urlencode": "--form NAME=VALUE",
+        "digest": "--auth digest", "dump-header": "-i", "fail-with-body": "--check-status", "form": "-F",
+        "form-string": "-F",
         "http1.1": "--http 1.1", "http2": "--http 2", "http3": "--http 3", "http3-only": "--http 3",
         "max-redirs": "--max-redirects", "max-time": "--timeout", "alpn": "--http 1.1", "negotiate": "--auth negotiate",
-        "noproxy": "--proxy none", "ntlm": "--auth ntlm", "ntlm-wb": "--auth ntlm", "oauth2-bearer": "--bearer", "location": "--follow",
-        "pinnedpubkey": "--pin", "range": "-H 'Range: bytes=0-99'", "referer": "-H 'Referer: URL'", "remote-header-name": "afar download",
+        "noproxy": "--proxy none", "ntlm": "--auth ntlm", "ntlm-wb": "--auth ntlm", "oauth2-bearer": "--bearer",
+        "location": "--follow",
+        "pinnedpubkey": "--pin", "range": "-H 'Range: bytes=0-99'", "referer": "-H 'Referer: URL'",
+        "remote-header-name": "afar download",
         "request": "--method", "resolve": "--connect-to HOST:PORT:ADDRESS:PORT", "socks5": "--proxy socks5://HOST:PORT",
-        "socks5-hostname": "--proxy socks5h://HOST:PORT", "time-cond": "-H 'If-Modified-Since: DATE'", "tlsv1.3": "--tls-min 1.3",
-        "upload-file": "--method PUT --raw @FILE", "url": "the URL without an option", "url-query": "NAME==VALUE", "buffer": "--stream",
+        "socks5-hostname": "--proxy socks5h://HOST:PORT", "time-cond": "-H 'If-Modified-Since: DATE'",
+        "tlsv1.3": "--tls-min 1.3",
+        "upload-file": "--method PUT --raw @FILE", "url": "the URL without an option", "url-query": "NAME==VALUE",
+        "buffer": "--stream",
         "write-out": "--timing, -i or --har FILE", "create-dirs": "mkdir -p", "output-dir": "--output FOLDER/NAME",
         "proxy-user": "--proxy http://NAME:PASSWORD@HOST:PORT", "netrc-optional": "--netrc",
     ]
@@ -100,9 +106,13 @@ extension CurlOption {
             option = name.dropFirst().first.flatMap { CurlOption.named($0) }
         }
         guard let option else { return nil }
-        if let equivalent = equivalents[option.name] { return "\(name) is an option of curl. In afar, it is: \(equivalent)" }
+        if let equivalent = equivalents[option.name] {
+            return "\(name) is an option of curl. In afar, it is: \(equivalent)"
+        }
         if let reason = ignored[option.name] { return "\(name) is an option of curl. Leave it out: \(reason)." }
-        if let reason = refused[option.name] { return "\(name) is an option of curl, which afar doesn't have: \(reason)." }
+        if let reason = refused[option.name] {
+            return "\(name) is an option of curl, which afar doesn't have: \(reason)."
+        }
         return "\(name) is an option of curl. To use it, write \"afar curl\"."
     }
 }

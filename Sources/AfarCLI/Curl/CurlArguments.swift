@@ -23,7 +23,9 @@ struct CurlArguments: Equatable {
         var hasEnded = false
         while let argument = rest.popFirst() {
             if hasEnded || !argument.hasPrefix("-") || argument == "-" {
-                if argument.unicodeScalars.first.map({ "\u{2010}\u{2013}\u{2014}\u{2212}".unicodeScalars.contains($0) }) == true {
+                if argument.unicodeScalars.first.map({ "\u{2010}\u{2013}\u{2014}\u{2212}".unicodeScalars.contains($0) })
+                    == true
+                {
                     problems.append("\(argument): this begins with a dash instead of a hyphen (-).")
                 } else {
                     urls.append(argument)
@@ -72,7 +74,9 @@ struct CurlArguments: Equatable {
                 items.append(Item(option: option, name: name, value: nil, isOn: option.name != "buffer"))
                 continue
             }
-            guard let value = letters.isEmpty ? rest.popFirst() : String(letters) else { return reportMissingValue(name) }
+            guard let value = letters.isEmpty ? rest.popFirst() : String(letters) else {
+                return reportMissingValue(name)
+            }
             return append(Item(option: option, name: name, value: value))
         }
     }

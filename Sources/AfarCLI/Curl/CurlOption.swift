@@ -25,7 +25,8 @@ struct CurlOption: Equatable {
     static var all: [CurlOption] { Array(byName.values) }
 
     private static let byShortName = Dictionary(
-        byName.values.compactMap { option in option.short.map { ($0, option) } }, uniquingKeysWith: { first, _ in first })
+        byName.values.compactMap { option in option.short.map { ($0, option) } },
+        uniquingKeysWith: { first, _ in first })
 
     /// Returns the option with a one-letter name.
     static func named(_ short: Character) -> CurlOption? { byShortName[short] }
@@ -112,21 +113,22 @@ extension CurlOption {
         let groups = [
             "curl's default, too": "proxy-basic socks5-basic",
             "no effect on HTTP in afar": """
-                alt-svc clobber egd-file expect100-timeout false-start happy-eyeballs-timeout-ms keepalive keepalive-cnt \
-                npn random-file sessionid skip-existing ssl-sessions styled-output suppress-connect-headers tcp-fastopen \
-                tcp-nodelay tls-earlydata tr-encoding trace-ids trace-time use-ascii ca-native mptcp
-                """,
+            alt-svc clobber egd-file expect100-timeout false-start happy-eyeballs-timeout-ms keepalive keepalive-cnt \
+            npn random-file sessionid skip-existing ssl-sessions styled-output suppress-connect-headers tcp-fastopen \
+            tcp-nodelay tls-earlydata tr-encoding trace-ids trace-time use-ascii ca-native mptcp
+            """,
             "for Windows only": """
-                proxy-ssl-auto-client-cert ssl-auto-client-cert ssl-no-revoke ssl-revoke-best-effort
-                """,
-            "for old TLS versions only": "proxy-ssl-allow-beast ssl-allow-beast proxy-tlsv1 tlsv1 tlsv1.0 tlsv1.1 tlsv1.2",
+            proxy-ssl-auto-client-cert ssl-auto-client-cert ssl-no-revoke ssl-revoke-best-effort
+            """,
+            "for old TLS versions only":
+                "proxy-ssl-allow-beast ssl-allow-beast proxy-tlsv1 tlsv1 tlsv1.0 tlsv1.1 tlsv1.2",
             "for other protocols than HTTP": """
-                append compressed-ssh disable-eprt disable-epsv eprt epsv ftp-account ftp-alternative-to-user ftp-create-dirs \
-                ftp-method ftp-pasv ftp-port ftp-pret ftp-skip-pasv-ip ftp-ssl ftp-ssl-ccc ftp-ssl-ccc-mode ftp-ssl-control \
-                ftp-ssl-reqd hostpubmd5 hostpubsha256 ipfs-gateway knownhosts krb list-only login-options mail-auth mail-from \
-                mail-rcpt mail-rcpt-allowfails pubkey quote sasl-authzid sasl-ir ssl ssl-reqd telnet-option tftp-blksize \
-                tftp-no-options upload-flags
-                """,
+            append compressed-ssh disable-eprt disable-epsv eprt epsv ftp-account ftp-alternative-to-user ftp-create-dirs \
+            ftp-method ftp-pasv ftp-port ftp-pret ftp-skip-pasv-ip ftp-ssl ftp-ssl-ccc ftp-ssl-ccc-mode ftp-ssl-control \
+            ftp-ssl-reqd hostpubmd5 hostpubsha256 ipfs-gateway knownhosts krb list-only login-options mail-auth mail-from \
+            mail-rcpt mail-rcpt-allowfails pubkey quote sasl-authzid sasl-ir ssl ssl-reqd telnet-option tftp-blksize \
+            tftp-no-options upload-flags
+            """,
         ]
         for (reason, names) in groups {
             for name in names.split(whereSeparator: \.isWhitespace) { reasons[String(name)] = reason }
@@ -167,7 +169,8 @@ extension CurlOption {
             "metalink": "request the file's own URL",
             "next": "write a second command",
             "out-null": "use -o /dev/null",
-            "pass": "write it to a file, and use --passphrase-file FILE, because other users see the arguments of a process",
+            "pass":
+                "write it to a file, and use --passphrase-file FILE, because other users see the arguments of a process",
             "post301": "redirects with 301 change POST to GET; send the second request yourself",
             "post302": "redirects with 302 change POST to GET; send the second request yourself",
             "post303": "redirects with 303 change POST to GET; send the second request yourself",
@@ -191,25 +194,25 @@ extension CurlOption {
         ]
         let groups = [
             "addresses of DNS servers aren't supported; use --doh-url": """
-                dns-interface dns-ipv4-addr dns-ipv6-addr dns-servers
-                """,
+            dns-interface dns-ipv4-addr dns-ipv6-addr dns-servers
+            """,
             "the server for --doh-url is verified like all others": "doh-cert-status doh-insecure",
             "cipher suites and TLS extensions can't be chosen": """
-                ciphers curves sigalgs tls13-ciphers proxy-ciphers proxy-tls13-ciphers engine
-                """,
+            ciphers curves sigalgs tls13-ciphers proxy-ciphers proxy-tls13-ciphers engine
+            """,
             "TLS 1.2 is the oldest supported version": "sslv2 sslv3",
             "user names and passwords in TLS aren't supported": """
-                tlsauthtype tlspassword tlsuser proxy-tlsauthtype proxy-tlspassword proxy-tlsuser
-                """,
+            tlsauthtype tlspassword tlsuser proxy-tlsauthtype proxy-tlspassword proxy-tlsuser
+            """,
             "use --timeout": "speed-limit speed-time",
             "afar logs in to proxies with basic authentication": """
-                proxy-anyauth proxy-digest proxy-negotiate proxy-ntlm proxy-service-name socks5-gssapi socks5-gssapi-nec \
-                socks5-gssapi-service
-                """,
+            proxy-anyauth proxy-digest proxy-negotiate proxy-ntlm proxy-service-name socks5-gssapi socks5-gssapi-nec \
+            socks5-gssapi-service
+            """,
             "a proxy is verified like a server, and no other fields are sent to it": """
-                proxy-ca-native proxy-cacert proxy-capath proxy-cert proxy-cert-type proxy-crlfile proxy-header proxy-http2 \
-                proxy-insecure proxy-key proxy-key-type proxy-pass proxy-pinnedpubkey
-                """,
+            proxy-ca-native proxy-cacert proxy-capath proxy-cert proxy-cert-type proxy-crlfile proxy-header proxy-http2 \
+            proxy-insecure proxy-key proxy-key-type proxy-pass proxy-pinnedpubkey
+            """,
             "fields of network packets can't be chosen": "ip-tos vlan-priority",
             "the mode of a file is the one of the system": "create-file-mode",
         ]

@@ -24,10 +24,10 @@ extension CurlRequest {
                 return refuse("-I and -X: choose one. With -X, -i shows the headers")
             }
             add("-I")
-        } else if let method, method != (kinds.isEmpty || isGet ? "GET" : kinds == ["-T"] ? "PUT" : "POST") {
+        } else if kinds == ["-T"] {
+            add("-X", method ?? "PUT")
+        } else if let method, method != (kinds.isEmpty || isGet ? "GET" : "POST") {
             add("-X", method)
-        } else if kinds == ["-T"], method == nil {
-            add("-X", "PUT")
         }
         translateData(isGet: isGet)
         for part in parts { add("-F", part) }
@@ -38,7 +38,9 @@ extension CurlRequest {
             if !hasHeader("Content-Type") { add("-H", "Content-Type:") }
         }
         for query in values("url-query") {
-            guard let text = query.hasPrefix("+") ? String(query.dropFirst()) : encoded(query, of: "--url-query") else { continue }
+            guard let text = query.hasPrefix("+") ? String(query.dropFirst()) : encoded(query, of: "--url-query") else {
+                continue
+            }
             queries.append(text)
         }
     }
@@ -64,7 +66,9 @@ extension CurlRequest {
         if translated.count == 1, case .file(let path, isStripped: false) = translated[0], !isGet {
             add("--raw", path == "-" ? "-" : "@\(path)")
             if !hasJSON, !hasHeader("Content-Type") { add("-H", "Content-Type: application/x-www-form-urlencoded") }
-        } else if !hasJSON, pieces.allSatisfy({ $0.option.name != "data-urlencode" }), !translated.contains(where: Self.needsJoining) {
+        } else if !hasJSON, pieces.allSatisfy({ $0.option.name != "data-urlencode" }),
+            !translated.contains(where: Self.needsJoining)
+        {
             for piece in translated {
                 switch piece {
                 case .text(let text): add("-d", text)
@@ -107,7 +111,9 @@ extension CurlRequest {
             case .text(let content): text = content
             case .file(let path, let isStripped):
                 guard let content = contents(of: path, option: item.name) else { return nil }
-                text = isStripped ? String(content.unicodeScalars.filter { !"\r\n\0".unicodeScalars.contains($0) }) : content
+                text =
+                    isStripped
+                    ? String(content.unicodeScalars.filter { !"\r\n\0".unicodeScalars.contains($0) }) : content
             }
             let separator = item.option.name == "json" ? "" : "&"
             result = result.map { $0 + separator + text } ?? text
@@ -192,7 +198,9 @@ extension CurlRequest {
             if date.wholeMatch(of: /[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT/) != nil {
                 add("-H", "\(isUntil ? "If-Unmodified-Since" : "If-Modified-Since"): \(date)")
             } else {
-                refuse("\(written("time-cond")): write -H 'If-Modified-Since: Fri, 01 Mar 2024 12:00:00 GMT' or --cache FOLDER")
+                refuse(
+                    "\(written("time-cond")): write -H 'If-Modified-Since: Fri, 01 Mar 2024 12:00:00 GMT' or --cache FOLDER"
+                )
             }
         }
     }

@@ -59,7 +59,9 @@ extension CurlRequest {
         }
         if !flag("location") {
             add("--no-follow")
-            if let limit = value("max-redirs") { ignore("--max-redirs \(limit): without -L, no redirects are followed") }
+            if let limit = value("max-redirs") {
+                ignore("--max-redirs \(limit): without -L, no redirects are followed")
+            }
         } else if let limit = value("max-redirs") {
             add("--max-redirects", limit == "-1" ? "1000" : limit)
         }
@@ -69,7 +71,8 @@ extension CurlRequest {
             ignore("--proto-redir: redirects from https to http are never followed")
         }
         if let proxy = last("proxy", "socks5", "socks5-hostname") { translate(proxy: proxy) }
-        if let proxy = value("proxy"), flag("proxytunnel"), !urls.allSatisfy({ $0.lowercased().hasPrefix("https://") }) {
+        if let proxy = value("proxy"), flag("proxytunnel"), !urls.allSatisfy({ $0.lowercased().hasPrefix("https://") })
+        {
             refuse("\(written("proxytunnel")): only https requests use a tunnel through \(URLText.host(of: proxy))")
         }
         pass("unix-socket", as: "--unix-socket")
@@ -77,7 +80,9 @@ extension CurlRequest {
         for entry in values("resolve") { translate(resolve: entry) }
         if let interface = value("interface") {
             let name = interface.replacing(/^(if|host|ifhost)!/, with: "")
-            if interface.hasPrefix("ifhost!") { refuse("--interface \(interface): choose the interface or the address") }
+            if interface.hasPrefix("ifhost!") {
+                refuse("--interface \(interface): choose the interface or the address")
+            }
             add("--interface", name)
         }
         if let family = last("ipv4", "ipv6") { add(family.option.name == "ipv4" ? "-4" : "-6") }
@@ -89,7 +94,9 @@ extension CurlRequest {
         }
         if let count = value("retry") {
             add("--retry", count)
-            if items.contains(where: { ["data", "form", "json"].contains($0.option.name) }) || value("request") == "POST" {
+            if items.contains(where: { ["data", "form", "json"].contains($0.option.name) })
+                || value("request") == "POST"
+            {
                 ignore("--retry: POST and PATCH aren't sent again, because they can have an effect twice")
             }
         }
@@ -110,7 +117,9 @@ extension CurlRequest {
         var authority = String(proxy.dropFirst(scheme.count + 3).prefix { $0 != "/" })
         if authority.firstMatch(of: /:\d+$/) == nil { authority += scheme == "https" ? ":443" : ":1080" }
         if let user = value("proxy-user") {
-            let parts = user.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map { Self.escaped(String($0)) }
+            let parts = user.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map {
+                Self.escaped(String($0))
+            }
             authority = "\(parts.joined(separator: ":"))@\(authority.split(separator: "@").last ?? "")"
         }
         add("-x", "\(scheme)://\(authority)")
@@ -139,7 +148,8 @@ extension CurlRequest {
         if let cert = value("cert") {
             let path = certificatePath(cert)
             if path != cert {
-                refuse("\(written("cert")): write the password to a file, and use --cert \(path) --passphrase-file FILE")
+                refuse(
+                    "\(written("cert")): write the password to a file, and use --cert \(path) --passphrase-file FILE")
             }
             add("--cert", path)
             let type = value("cert-type")?.uppercased() ?? "PEM"
@@ -181,10 +191,13 @@ extension CurlRequest {
 
     mutating func translateOutput() {
         for (name, option) in [
-            ("include", "-i"), ("verbose", "-v"), ("silent", "-s"), ("fail", "-f"), ("fail-with-body", "--check-status"),
+            ("include", "-i"), ("verbose", "-v"), ("silent", "-s"), ("fail", "-f"),
+            ("fail-with-body", "--check-status"),
         ] where flag(name) { add(option) }
         if let file = value("dump-header") {
-            if file == "-" { if !flag("include") { add("-i") } } else {
+            if file == "-" {
+                if !flag("include") { add("-i") }
+            } else {
                 refuse("\(written("dump-header")) \(file): -i prints the headers, and --har FILE saves them")
             }
         }
@@ -199,7 +212,8 @@ extension CurlRequest {
             if format.allSatisfy({ "\\nrt \n".contains($0) }) {
                 ignore("\(written("write-out")): the output ends with the body")
             } else {
-                refuse("\(written("write-out")): use -i for the status, --timing for times, or --har FILE for everything")
+                refuse(
+                    "\(written("write-out")): use -i for the status, --timing for times, or --har FILE for everything")
             }
         }
         if flag("remote-header-name") {

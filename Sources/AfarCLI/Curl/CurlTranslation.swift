@@ -120,19 +120,18 @@ struct CurlRequest {
         if let value = value(name) { add(option, value) }
     }
 
-    mutating func ignore(_ text: String) { if !ignored.contains(text) { ignored.append(text) } }
+    mutating func ignore(_ text: String) { if !ignored.contains("\(text).") { ignored.append("\(text).") } }
 
-    mutating func refuse(_ text: String) {
-        let sentence = text.last.map { ".!?".contains($0) } == true ? text : "\(text)."
-        if !problems.contains(sentence) { problems.append(sentence) }
-    }
+    mutating func refuse(_ text: String) { if !problems.contains("\(text).") { problems.append("\(text).") } }
 
     // MARK: - URL
 
     /// Returns the arguments of the command for a URL.
     mutating func command(forURLAt index: Int) -> [String]? {
         guard var url = completeURL(urls[index]) else { return nil }
-        if let path = value("upload-file"), url.hasSuffix("/") { url += Self.escaped(URL(filePath: path).lastPathComponent) }
+        if let path = value("upload-file"), url.hasSuffix("/") {
+            url += Self.escaped(URL(filePath: path).lastPathComponent)
+        }
         if !queries.isEmpty { url = Self.adding(queries.joined(separator: "&"), to: url) }
         var command = [url] + arguments
         if let noproxy = value("noproxy") {
@@ -165,7 +164,8 @@ struct CurlRequest {
         if let allowed = value("proto"), !Self.allows(scheme, allowed) {
             refuse("\(written("proto")) \(allowed): the URL begins with \(scheme)")
         }
-        if flag("disallow-username-in-url"), let authority = url.dropFirst(scheme.count + 3).split(separator: "/").first,
+        if flag("disallow-username-in-url"),
+            let authority = url.dropFirst(scheme.count + 3).split(separator: "/").first,
             authority.contains("@")
         {
             refuse("--disallow-username-in-url: the URL contains a user name")
@@ -192,7 +192,8 @@ struct CurlRequest {
     /// Adds encoded parameters to the query of a URL.
     private static func adding(_ query: String, to url: String) -> String {
         let end = url.unicodeScalars.firstIndex(of: "#") ?? url.endIndex
-        let separator = !url[..<end].contains("?") ? "?" : url[..<end].hasSuffix("?") || url[..<end].hasSuffix("&") ? "" : "&"
+        let separator =
+            !url[..<end].contains("?") ? "?" : url[..<end].hasSuffix("?") || url[..<end].hasSuffix("&") ? "" : "&"
         return url[..<end] + separator + query + url[end...]
     }
 
@@ -214,7 +215,8 @@ struct CurlRequest {
 
     /// Returns whether a list of names for `--noproxy` contains a host.
     static func isExcluded(_ host: String, from list: String) -> Bool {
-        let name = host.hasPrefix("[") ? String(host.dropFirst().prefix { $0 != "]" }) : String(host.prefix { $0 != ":" })
+        let name =
+            host.hasPrefix("[") ? String(host.dropFirst().prefix { $0 != "]" }) : String(host.prefix { $0 != ":" })
         return list.split { $0 == "," || $0.isWhitespace }.contains { entry in
             let entry = entry.drop { $0 == "." }.lowercased()
             return entry == "*" || name.lowercased() == entry || name.lowercased().hasSuffix(".\(entry)")
@@ -224,7 +226,9 @@ struct CurlRequest {
     /// Percent-encodes everything except unreserved characters (RFC 3986, section 2.3).
     static func escaped(_ text: String) -> String {
         let unreserved = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8)
-        return text.utf8.map { unreserved.contains($0) ? String(Unicode.Scalar($0)) : String(format: "%%%02X", Int($0)) }
-            .joined()
+        return text.utf8.map {
+            unreserved.contains($0) ? String(Unicode.Scalar($0)) : String(format: "%%%02X", Int($0))
+        }
+        .joined()
     }
 }

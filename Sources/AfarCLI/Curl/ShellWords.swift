@@ -260,7 +260,8 @@ struct ShellWords {
         guard let bytes = word else { return }
         word = nil
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw .init(message: "An argument isn't UTF-8 text. Send these bytes from a file, with --data-binary @FILE.")
+            throw .init(
+                message: "An argument isn't UTF-8 text. Send these bytes from a file, with --data-binary @FILE.")
         }
         words.append(text)
     }
@@ -339,7 +340,8 @@ struct CommandPromptWords {
             let isQuote = byte == UInt8(ascii: "\"")
             if backslashes > 0 {
                 word = word ?? []
-                word?.append(contentsOf: repeatElement(UInt8(ascii: "\\"), count: isQuote ? backslashes / 2 : backslashes))
+                word?.append(
+                    contentsOf: repeatElement(UInt8(ascii: "\\"), count: isQuote ? backslashes / 2 : backslashes))
             }
             let isEscaped = isQuote && backslashes % 2 == 1
             backslashes = 0

@@ -7,7 +7,8 @@ struct CurlCommandLineTests {
         let server = try await TestServer.start()
         let url = server.url("/get").absoluteString
         let outcome = try await Tool.run(
-            "curl", "-sS", "--location-trusted", "-C", "-", "-w", "%{http_code}", "-u", "ada:secret", "--bogus=secret", url)
+            "curl", "-sS", "--location-trusted", "-C", "-", "-w", "%{http_code}", "-u", "ada:secret", "--bogus=secret",
+            url)
         #expect(outcome.status == 2 && outcome.output.isEmpty)
         for part in ["afar: ignored: -S: ", "  --location-trusted: ", "  -C: ", "  -w: ", "  --bogus "] {
             #expect(outcome.errors.contains(part), "\(outcome.errors)")
@@ -38,9 +39,12 @@ struct CurlCommandLineTests {
     }
 
     @Test(arguments: [
-        (["--compressed", "x.example"], "responses are decompressed by default"), (["--max-time", "5", "x.example"], "--timeout"),
-        (["x.example", "--data-binary", "@f"], "--raw @FILE"), (["get", "-sS", "x.example"], "errors are shown by default"),
-        (["post", "x.example", "--location-trusted"], "credentials aren't sent"), (["x.example", "-T", "f"], "--raw @FILE"),
+        (["--compressed", "x.example"], "responses are decompressed by default"),
+        (["--max-time", "5", "x.example"], "--timeout"),
+        (["x.example", "--data-binary", "@f"], "--raw @FILE"),
+        (["get", "-sS", "x.example"], "errors are shown by default"),
+        (["post", "x.example", "--location-trusted"], "credentials aren't sent"),
+        (["x.example", "-T", "f"], "--raw @FILE"),
         (["x.example", "--no-progress-meter"], "progress"),
     ])
     func optionsOfCurlAreExplainedInOtherCommands(arguments: [String], part: String) async throws {

@@ -16,7 +16,9 @@ struct CurlTranslationTests {
         #expect(lines == [command.afar], sourceLocation: location)
     }
 
-    @Test(arguments: PastedCommand.fromTools) func commandsOfBrowsersAndTools(command: PastedCommand) { expect(command) }
+    @Test(arguments: PastedCommand.fromTools) func commandsOfBrowsersAndTools(command: PastedCommand) {
+        expect(command)
+    }
 
     @Test(arguments: PastedCommand.fromDocumentation) func commandsOfDocumentation(command: PastedCommand) {
         expect(command)
@@ -48,7 +50,8 @@ struct CurlTranslationTests {
 
     @Test func allProblemsAreListed() {
         let translation = Self.translate(
-            "curl --location-trusted -K file --next --ftp-pasv --bogus=1 -C - -w '%{http_code}' 'x.example/[1-3]' ftp://a")
+            "curl --location-trusted -K file --next --ftp-pasv --bogus=1 -C - -w '%{http_code}' 'x.example/[1-3]' ftp://a"
+        )
         #expect(translation.commands.isEmpty)
         for name in ["--location-trusted", "-K", "--next", "--bogus", "-C", "-w"] {
             #expect(translation.problems.contains { $0.hasPrefix(name) }, "\(name): \(translation.problems)")
@@ -56,7 +59,8 @@ struct CurlTranslationTests {
     }
 
     @Test(arguments: [
-        ("x.example/[1-3]", "[1-3]"), ("x.example/{a,b}", "{a,b}"), ("ftp://x.example", "ftp"), ("ws://x.example", "afar ws"),
+        ("x.example/[1-3]", "[1-3]"), ("x.example/{a,b}", "{a,b}"), ("ftp://x.example", "ftp"),
+        ("ws://x.example", "afar ws"),
         ("file:///etc/passwd", "file"),
     ])
     func someURLsAreRefused(url: String, part: String) {

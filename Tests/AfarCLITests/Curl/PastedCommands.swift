@@ -163,7 +163,8 @@ struct PastedCommand: CustomTestStringConvertible {
             """),
         PastedCommand(
             #"curl -X PUT "localhost:9200/index/_doc/1?pretty" -H 'Content-Type: application/json' -d'{"a":1}'"#,
-            #"'http://localhost:9200/index/_doc/1?pretty' -X PUT -d '{"a":1}' -H 'Content-Type: application/json' --no-follow"#),
+            #"'http://localhost:9200/index/_doc/1?pretty' -X PUT -d '{"a":1}' -H 'Content-Type: application/json' --no-follow"#
+        ),
         PastedCommand(
             "curl -XPOST localhost:9200/_bulk --data-binary @bulk.json -H 'Content-Type: application/x-ndjson'",
             "http://localhost:9200/_bulk --raw @bulk.json -H 'Content-Type: application/x-ndjson' --no-follow"),
@@ -187,10 +188,12 @@ struct PastedCommand: CustomTestStringConvertible {
             "'https://example.com/b.zip?x=1' --no-follow -o /srv/b.zip"),
         PastedCommand("curl -u ada https://example.com", "https://example.com -u ada --auth basic --no-follow"),
         PastedCommand(
-            "curl --digest -u ada:secret https://example.com", "https://example.com -u ada:secret --auth digest --no-follow"),
+            "curl --digest -u ada:secret https://example.com",
+            "https://example.com -u ada:secret --auth digest --no-follow"),
         PastedCommand("curl --anyauth -u a:b https://example.com", "https://example.com -u a:b --no-follow"),
         PastedCommand("curl --negotiate -u : https://example.com", "https://example.com --auth negotiate --no-follow"),
-        PastedCommand("curl --ntlm -u 'D\\a:b' https://example.com", "https://example.com -u 'D\\a:b' --auth ntlm --no-follow"),
+        PastedCommand(
+            "curl --ntlm -u 'D\\a:b' https://example.com", "https://example.com -u 'D\\a:b' --auth ntlm --no-follow"),
         PastedCommand("curl --oauth2-bearer abc https://example.com", "https://example.com --bearer abc --no-follow"),
         PastedCommand("curl -n https://example.com", "https://example.com --netrc --no-follow"),
         PastedCommand("curl --netrc-file f https://example.com", "https://example.com --netrc-file f --no-follow"),
@@ -201,14 +204,16 @@ struct PastedCommand: CustomTestStringConvertible {
         PastedCommand("curl --http1.1 --http3 https://example.com", "https://example.com --http 3 --no-follow"),
         PastedCommand("curl -N https://example.com/events", "https://example.com/events --no-follow --stream"),
         PastedCommand("curl --no-buffer https://example.com/events", "https://example.com/events --no-follow --stream"),
-        PastedCommand("curl -A '' -e https://a.example https://b.example",
+        PastedCommand(
+            "curl -A '' -e https://a.example https://b.example",
             "https://b.example -H 'Referer: https://a.example' -A '' --no-follow"),
         PastedCommand("curl -r 0-99 https://example.com", "https://example.com -H 'Range: bytes=0-99' --no-follow"),
         PastedCommand(
             "curl -z 'Fri, 01 Mar 2024 12:00:00 GMT' https://example.com",
             "https://example.com -H 'If-Modified-Since: Fri, 01 Mar 2024 12:00:00 GMT' --no-follow"),
         PastedCommand("curl -D - example.com", "http://example.com --no-follow -i"),
-        PastedCommand("curl -m 5 --connect-timeout 2.5 example.com", "http://example.com --no-follow -m 5 --connect-timeout 2.5"),
+        PastedCommand(
+            "curl -m 5 --connect-timeout 2.5 example.com", "http://example.com --no-follow -m 5 --connect-timeout 2.5"),
         PastedCommand("curl --retry 3 --retry-delay 2 example.com", "http://example.com --no-follow --retry 3"),
         PastedCommand("curl -L --max-redirs 3 example.com", "http://example.com --max-redirects 3"),
         PastedCommand("curl -w '\\n' example.com", "http://example.com --no-follow"),
@@ -228,18 +233,22 @@ struct PastedCommand: CustomTestStringConvertible {
             "curl --data-binary @f x.example",
             "http://x.example --raw @f -H 'Content-Type: application/x-www-form-urlencoded' --no-follow"),
         PastedCommand(
-            "curl --data-binary @- x.example -H 'content-type: a/b'", "http://x.example --raw - -H 'content-type: a/b' --no-follow"),
+            "curl --data-binary @- x.example -H 'content-type: a/b'",
+            "http://x.example --raw - -H 'content-type: a/b' --no-follow"),
         PastedCommand("curl --data-binary @f -d x x.example", "http://x.example -d 'text of f&x' --no-follow"),
-        PastedCommand("curl -d @a+b -d c --data-urlencode d x.example", "http://x.example -d 'text of a+b&c&d' --no-follow"),
+        PastedCommand(
+            "curl -d @a+b -d c --data-urlencode d x.example", "http://x.example -d 'text of a+b&c&d' --no-follow"),
         PastedCommand("curl --data-urlencode 'q=a b&c' x.example", "http://x.example -d q=a+b%26c --no-follow"),
         PastedCommand("curl --data-urlencode 'a b' x.example", "http://x.example -d a+b --no-follow"),
         PastedCommand("curl --data-urlencode '=a=b' x.example", "http://x.example -d a%3Db --no-follow"),
         PastedCommand("curl --data-urlencode @f x.example", "http://x.example -d text+of+f --no-follow"),
         PastedCommand("curl --data-urlencode n@f x.example", "http://x.example -d n=text+of+f --no-follow"),
-        PastedCommand("curl -G -d a=1 --data-urlencode 'b=ü' x.example", "http://x.example -G -d 'a=1&b=%C3%BC' --no-follow"),
+        PastedCommand(
+            "curl -G -d a=1 --data-urlencode 'b=ü' x.example", "http://x.example -G -d 'a=1&b=%C3%BC' --no-follow"),
         PastedCommand("curl -G -d a=1 -d b=2 x.example", "http://x.example -G -d a=1 -d b=2 --no-follow"),
         PastedCommand("curl -GI -d a=1 x.example", "http://x.example -I -G -d a=1 --no-follow"),
-        PastedCommand("curl --url-query 'a=b c' --url-query +d 'x.example/?e#f'",
+        PastedCommand(
+            "curl --url-query 'a=b c' --url-query +d 'x.example/?e#f'",
             "'http://x.example/?e&a=b+c&d#f' --no-follow"),
         PastedCommand(
             "curl --json '{' --json '}' -H 'accept: a/b' x.example",
@@ -247,11 +256,13 @@ struct PastedCommand: CustomTestStringConvertible {
         PastedCommand(
             "curl --json @f x.example",
             "http://x.example --raw @f -H 'Content-Type: application/json' -H 'Accept: application/json' --no-follow"),
-        PastedCommand("curl -T a.txt x.example/", "http://x.example/a.txt -X PUT --raw @a.txt -H Content-Type: --no-follow"),
+        PastedCommand(
+            "curl -T a.txt x.example/", "http://x.example/a.txt -X PUT --raw @a.txt -H Content-Type: --no-follow"),
         PastedCommand(
             "curl -T - -X POST -H 'content-type: a/b' x.example",
             "http://x.example -X POST --raw - -H 'content-type: a/b' --no-follow"),
-        PastedCommand("curl -F a=1 -F 'b=@f;type=c/d' x.example", "http://x.example -F a=1 -F 'b=@f;type=c/d' --no-follow"),
+        PastedCommand(
+            "curl -F a=1 -F 'b=@f;type=c/d' x.example", "http://x.example -F a=1 -F 'b=@f;type=c/d' --no-follow"),
         PastedCommand(
             #"curl --form-string 'a=@b;c"d\' x.example"#, #"http://x.example -F 'a="@b;c\"d\\"' --no-follow"#),
         PastedCommand("curl -XPOST -F a=1 x.example", "http://x.example -F a=1 --no-follow"),
@@ -263,8 +274,10 @@ struct PastedCommand: CustomTestStringConvertible {
         PastedCommand("curl -x proxy.example x.example", "http://x.example --no-follow -x http://proxy.example:1080"),
         PastedCommand("curl -x https://p.example x.example", "http://x.example --no-follow -x https://p.example:443"),
         PastedCommand(
-            "curl -x p.example:3128 -U 'a b:c@d' x.example", "http://x.example --no-follow -x http://a%20b:c%40d@p.example:3128"),
-        PastedCommand("curl --socks5-hostname localhost:9 x.example", "http://x.example --no-follow -x socks5h://localhost:9"),
+            "curl -x p.example:3128 -U 'a b:c@d' x.example",
+            "http://x.example --no-follow -x http://a%20b:c%40d@p.example:3128"),
+        PastedCommand(
+            "curl --socks5-hostname localhost:9 x.example", "http://x.example --no-follow -x socks5h://localhost:9"),
         PastedCommand("curl -x '' x.example", "http://x.example --no-follow --proxy none"),
         PastedCommand("curl --noproxy '*' x.example", "http://x.example --no-follow --proxy none"),
         PastedCommand("curl --noproxy .example,b a.example", "http://a.example --no-follow --proxy none"),
@@ -273,12 +286,15 @@ struct PastedCommand: CustomTestStringConvertible {
             "curl --resolve x.example:443:192.0.2.1 https://x.example",
             "https://x.example --no-follow --connect-to x.example:443:192.0.2.1:443"),
         PastedCommand(
-            "curl --resolve '*:443:::1' https://x.example", "https://x.example --no-follow --connect-to ':443:[::1]:443'"),
+            "curl --resolve '*:443:::1' https://x.example",
+            "https://x.example --no-follow --connect-to ':443:[::1]:443'"),
         PastedCommand(
-            "curl --connect-to ::localhost:8080 x.example", "http://x.example --no-follow --connect-to ::localhost:8080"),
+            "curl --connect-to ::localhost:8080 x.example", "http://x.example --no-follow --connect-to ::localhost:8080"
+        ),
         PastedCommand("curl --unix-socket /s http://x/a", "http://x/a --no-follow --unix-socket /s"),
         PastedCommand("curl --interface if!eth0 -4 x.example", "http://x.example --no-follow --interface eth0 -4"),
-        PastedCommand("curl --limit-rate 200K --doh-url https://d x.example",
+        PastedCommand(
+            "curl --limit-rate 200K --doh-url https://d x.example",
             "http://x.example --no-follow --doh-url https://d --limit-rate 200K"),
         PastedCommand(
             "curl --cacert ca.pem --cert c.pem --key k.pem --pinnedpubkey 'sha256//a=;sha256//b=' https://x.example",

@@ -11,7 +11,8 @@ struct RecordedRequest: Equatable, CustomStringConvertible {
 
     /// The fields that identify a client or the connection.
     private static let ignored: Set<String> = [
-        "user-agent", "accept-encoding", "accept-language", "connection", "keep-alive", "expect", "host", "content-length",
+        "user-agent", "accept-encoding", "accept-language", "connection", "keep-alive", "expect", "host",
+        "content-length",
         "transfer-encoding", "proxy-connection", "te",
     ]
 

@@ -60,15 +60,20 @@ struct TaskTableTests {
         server.route("/digest-auth") { request in
             guard request.headers["Authorization"] == nil else { return .text("ok") }
             return ServerResponse(
-                status: 401, headers: ["WWW-Authenticate": "Digest realm=\"r\", nonce=\"n\", qop=\"auth\", algorithm=MD5"])
+                status: 401,
+                headers: ["WWW-Authenticate": "Digest realm=\"r\", nonce=\"n\", qop=\"auth\", algorithm=MD5"])
         }
         let directory = try ScratchDirectory()
         try directory.write("hello\n", to: "note.txt")
         try directory.write("{\"name\":\"Ada\"}", to: "data.json")
         try directory.write("not a real image", to: "photo.png")
-        try directory.write("machine localhost login ada password lovelace\n", to: ".netrc")
+        if task.name.contains(".netrc") {
+            try directory.write("machine localhost login ada password lovelace\n", to: ".netrc")
+            try FileManager.default.setAttributes(
+                [.posixPermissions: 0o600], ofItemAtPath: directory.url.appending(path: ".netrc").path)
+        }
         let certificates = try TestCertificates.shared.get()
-        for (name, file) in [("ca.pem", "root.crt"), ("client.pem", "client.pem"), ("client.key", "client.key")] {
+        for (name, file) in [("ca.pem", "root.crt"), ("client.pem", "client-a.crt"), ("client.key", "client-a.key")] {
             try certificates.data(file).write(to: directory.url.appending(path: name))
         }
         let needsFront = task.commands.contains { $0?.contains(/8443|3128|app\.sock/) == true }
@@ -86,9 +91,12 @@ struct TaskTableTests {
             http() { if [ /dev/stdin -ef /dev/null ]; then command http --ignore-stdin "$@"; else command http "$@"; fi; }
             \(line)
             """,
-            environment: ["HOME": directory.url.path, "NETRC": "\(directory.url.path)/.netrc"], directory: directory.url)
+            environment: ["HOME": directory.url.path, "NETRC": "\(directory.url.path)/.netrc"], directory: directory.url
+        )
         var effect = Effect(requestCount: server.requestCount, isSuccess: outcome.status == 0)
-        let paths = task.commands.compactMap(\.self).flatMap { $0.matches(of: /\/\/?[a-z\.]*(?::\d+)?(\/[a-z0-9\/\-]+)/).map { String($0.output.1) } }
+        let paths = task.commands.compactMap(\.self).flatMap { command in
+            command.matches(of: /(?::\d+|\.example)(\/[a-z0-9\/\-]+)/).map { String($0.output.1) }
+        }
         for path in Set(paths + ["/get"]) {
             effect.requests[path] = server.lastRequest(path: path).map { RecordedRequest($0, isLenient: true) }
         }
