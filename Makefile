@@ -13,7 +13,7 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 BUILD_PACKAGES := libcurl4-openssl-dev libssl-dev zlib1g-dev libxml2-dev libpsl-dev libnghttp2-dev libsqlite3-dev libsimdjson-dev \
 	libspng-dev libturbojpeg0-dev libwebp-dev libpixman-1-dev libbrotli-dev libzstd-dev pkg-config
 TEST_PACKAGES := $(BUILD_PACKAGES) openssl ca-certificates curl gzip groff-base iproute2 util-linux \
-	nginx-light apache2-bin libapache2-mod-auth-gssapi krb5-kdc krb5-admin-server krb5-user tinyproxy-bin microsocks nghttp2-server nghttp2-proxy golang-go python3-authlib python3-cryptography python3-dnslib python3-flask python3-h2 python3-websockets python3-jsonschema unbound
+	nginx-light apache2-bin libapache2-mod-auth-gssapi httpie krb5-kdc krb5-admin-server krb5-user tinyproxy-bin microsocks nghttp2-server nghttp2-proxy golang-go python3-authlib python3-cryptography python3-dnslib python3-flask python3-h2 python3-websockets python3-jsonschema unbound
 BENCH_PACKAGES := $(BUILD_PACKAGES) nginx-light nghttp2-server nghttp2-client openssl python3-aiohttp
 
 # Each test target runs in its own process. Otherwise, programs that one target starts would inherit the sockets of another, and keep

@@ -41,7 +41,7 @@ struct AfarTool: AsyncParsableCommand {
         subcommands: [
             RequestCommand<AnyRequest>.self, RequestCommand<Get>.self, RequestCommand<Head>.self,
             RequestCommand<Post>.self, RequestCommand<Put>.self, RequestCommand<Patch>.self,
-            RequestCommand<Delete>.self, ShowXML.self, ShowImage.self,
+            RequestCommand<Delete>.self, CurlCommandLine.self, ShowXML.self, ShowImage.self,
             Download.self, Upload.self, OpenWebSocket.self, Connect.self, Reach.self, Trust.self, Cache.self,
             Serve.self, Bench.self, Diff.self, Demo.self,
         ],

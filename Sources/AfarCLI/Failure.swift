@@ -26,6 +26,12 @@ struct Failure: Error, Equatable {
         // Without a command, the request command is used.
         let command = arguments.dropFirst().first { !$0.hasPrefix("-") }.map { commands.contains($0) ? $0 : "request" }
         let help = ["afar", command, "--help"].compactMap { $0 }.joined(separator: " ")
+        if isUsage, let name = message.firstMatch(of: /^Unknown option '(-[^']+)'/)?.output.1,
+            let advice = CurlOption.advice(for: String(name))
+        {
+            self.init(.usage, advice)
+            return
+        }
         self.init(isUsage ? .usage : .other, isUsage ? "\(Self.sentence(message)) See \(help)." : message)
     }
 

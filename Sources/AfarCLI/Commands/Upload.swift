@@ -289,7 +289,7 @@ private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer, 
 /// A part of a form in the syntax of curl's `-F`: `name=value`, or `name=@path;type=image/png;filename=x`.
 struct FormPart: Equatable {
     enum Content: Equatable {
-        case text(String)
+        case text(String, type: String? = nil)
         case file(path: String, type: String, name: String)
     }
 
@@ -298,14 +298,14 @@ struct FormPart: Equatable {
 
     init(name: String, content: Content) { (self.name, self.content) = (name, content) }
 
-    /// Parses a part. A value without a leading `@` or `<` is used verbatim. A path, type or file name with a semicolon must be in
-    /// double quotes. Within the quotes, a backslash escapes quotes and backslashes.
+    /// Parses a part as curl does. A value, path, type or file name can be in double quotes. Within the quotes, a backslash escapes
+    /// quotes and backslashes. A quoted value is text, even if it begins with `@`.
     init(_ text: String) throws {
         let pair = try NamedValue(text, option: "--part")
         name = pair.name
         guard pair.value.hasPrefix("@") else {
             guard pair.value.hasPrefix("<") else {
-                content = .text(pair.value)
+                content = Self.text(pair.value)
                 return
             }
             let path = String(pair.value.dropFirst())
@@ -331,6 +331,18 @@ struct FormPart: Equatable {
         content = .file(
             path: path, type: type ?? MIMETypes.type(ofFileNamed: path),
             name: fileName ?? URL(filePath: path).lastPathComponent)
+    }
+
+    /// Parses a value with an optional content type. Everything else is part of the text.
+    private static func text(_ value: String) -> Content {
+        var text = value
+        var type: String?
+        if let match = value.firstMatch(of: /;type=([^;\s"\/]+\/[^;"]+)$/) {
+            (text, type) = (String(value[..<match.range.lowerBound]), String(match.output.1))
+        }
+        var rest = text[...]
+        if rest.hasPrefix("\""), let word = try? word(&rest, of: text), rest.isEmpty { text = word }
+        return .text(text, type: type)
     }
 
     /// Removes and returns the first element, which is in quotes or ends at the next semicolon.
@@ -368,7 +380,7 @@ struct FormPart: Equatable {
 
     func append(to form: MultipartFormData) {
         switch content {
-        case .text(let text): form.append(Data(text.utf8), withName: name)
+        case .text(let text, let type): form.append(Data(text.utf8), withName: name, mimeType: type)
         case .file(let path, let type, let fileName):
             form.append(URL(filePath: path), withName: name, fileName: fileName, mimeType: type)
         }
@@ -377,7 +389,9 @@ struct FormPart: Equatable {
     /// The equivalent arguments for curl.
     var curlWords: [String] {
         switch content {
-        case .text(let text): ["--form-string", "\(name)=\(text)"]
+        case .text(let text, nil): ["--form-string", "\(name)=\(text)"]
+        case .text(let text, let type?):
+            ["-F", "\(name)=\"\(text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\";type=\(type)"]
         case .file(let path, let type, let fileName):
             ["-F", "\(name)=@\(Self.quoted(path));type=\(Self.quoted(type));filename=\(Self.quoted(fileName))"]
         }

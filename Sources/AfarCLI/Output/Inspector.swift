@@ -125,7 +125,9 @@ extension CurlCommand {
         self.init(method: plan.method.rawValue, url: plan.url, headers: plan.headers, body: plan.body?.curlBody)
         isDecoding = plan.headers["Accept-Encoding"] == nil
         maximumRedirects = sending.follow ? sending.maxRedirects ?? SessionConfiguration.default.maximumRedirects : nil
-        let timeout = sending.timeout.map { ["--max-time", Self.seconds($0)] } ?? []
+        let timeout =
+            (sending.timeout.map { ["--max-time", Self.seconds($0)] } ?? [])
+            + (sending.connectTimeout.map { ["--connect-timeout", Self.seconds($0)] } ?? [])
         let retries = sending.retry > 0 ? ["--retry", "\(sending.retry)", "--retry-connrefused"] : []
         let delay = sending.retryDelay.map { ["--retry-delay", "\(Int($0.rounded(.up)))"] } ?? []
         let cookies = sending.cookieJar.map { ["--cookie", $0, "--cookie-jar", $0] } ?? []
@@ -165,6 +167,7 @@ extension CurlCommand {
         return netrc + files.flatMap { option, value in value.map { [option, $0] } ?? [] }
             + (security.isArchive ? ["--cert-type", "P12"] : []) + scheme + user
             + (security.skipsVerification(of: url) ? ["--insecure"] : [])
+            + (security.tlsMin == .three ? ["--tlsv1.3"] : [])
     }
 
     /// Formats a timeout for curl, which doesn't accept exponents and interprets 0 as no limit.

@@ -17,7 +17,8 @@ enum Body: Equatable {
         let format = options.format ?? (files.isEmpty ? .json : .multipart)
         let kinds = [
             ("request items", !items.isEmpty), ("--json", !options.json.isEmpty), ("--form", !options.form.isEmpty),
-            ("--data", !options.data.isEmpty), ("--raw", options.raw != nil), ("--part", !options.part.isEmpty),
+            ("--data", !options.data.isEmpty), ("--data-raw", options.dataRaw != nil), ("--raw", options.raw != nil),
+            ("--part", !options.part.isEmpty),
         ]
         .filter(\.1).map(\.0)
         guard kinds.count <= 1 || kinds == ["request items", "--json"] && format == .json else {
@@ -35,6 +36,8 @@ enum Body: Equatable {
         } else if !options.data.isEmpty {
             self = .urlEncoded(
                 Data(try options.data.map { try InputBytes.data($0) }.joined(separator: [UInt8(ascii: "&")])))
+        } else if let text = options.dataRaw {
+            self = .urlEncoded(text)
         } else if let raw = options.raw {
             let path = raw.hasPrefix("@") ? String(raw.dropFirst()) : nil
             let bytes = try path.map { try InputBytes.file($0, option: "--raw @\($0)") } ?? InputBytes.text(raw)
@@ -162,6 +165,10 @@ struct BodyOptions: ParsableArguments {
     var data: [String] = []
 
     @Option(
+        parsing: .unconditional, help: ArgumentHelp("Like --data, for text that can begin with @.", valueName: "text"))
+    var dataRaw: String?
+
+    @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
             """
@@ -176,7 +183,7 @@ struct BodyOptions: ParsableArguments {
         help: ArgumentHelp(
             """
             A part of a multipart form: name=value, name=@path for a file, or name=<path for the text in a file. \
-            ;type=… and ;filename=… can follow a path. Can be repeated.
+            ;type=… can follow a value, and ;type=… and ;filename=… a path. Can be repeated.
             """,
             valueName: "part"))
     var part: [String] = []

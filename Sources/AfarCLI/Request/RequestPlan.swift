@@ -33,9 +33,10 @@ struct RequestPlan {
         var query = try target.items.filter { $0.kind == .query || $0.kind == .queryFile }
             .map { NamedValue(name: $0.name.text, value: try $0.text) }.urlEncoded
         if choice.isGet {
-            let data = try bodyOptions.data.map { String(decoding: try InputBytes.data($0), as: UTF8.self) }
+            var data = try bodyOptions.data.map { String(decoding: try InputBytes.data($0), as: UTF8.self) }
+            if let text = bodyOptions.dataRaw { data.append(text) }
             query = ([query] + data).filter { !$0.isEmpty }.joined(separator: "&")
-            bodyOptions.data = []
+            (bodyOptions.data, bodyOptions.dataRaw) = ([], nil)
         }
         let headers = try target.items.filter { $0.kind == .header || $0.kind == .headerFile }
             .map { NamedValue(name: $0.name.text, value: try $0.text) }
@@ -65,7 +66,8 @@ struct RequestPlan {
             self.headers.add(authorization)
         }
         (method, body) = try content()
-        if let contentType = body?.contentType, self.headers["Content-Type"] == nil {
+        let isRemoved = removedHeaders.contains { $0.lowercased() == "content-type" }
+        if let contentType = body?.contentType, self.headers["Content-Type"] == nil, !isRemoved {
             self.headers.add(.contentType(contentType))
         }
     }

@@ -69,6 +69,9 @@ struct SecurityOptions: ParsableArguments {
     @Flag(name: [.customShort("k"), .long], help: "Don't verify the certificate of the URL's host.")
     var insecure = false
 
+    @Option(help: "The oldest version of TLS to accept. (default: 1.2)")
+    var tlsMin: TLSVersionChoice?
+
     @Option(help: ArgumentHelp("Append TLS secrets to this file, for Wireshark.", valueName: "file"))
     var keylog: String?
 
@@ -146,6 +149,7 @@ struct SecurityOptions: ParsableArguments {
     /// Applies the options to a session's configuration.
     func apply(to configuration: inout SessionConfiguration, url: String) throws {
         configuration.certificateBundle = try cacert.map(Self.authorities)
+        if tlsMin == .three { configuration.tlsMinimumSupportedProtocolVersion = .v13 }
         configuration.tlsKeyLogFile = keylog.map { URL(filePath: $0) }
         configuration.clientIdentity = try identity()
         if let cert, Self.target(of: url)?.scheme == "http" {
@@ -296,4 +300,10 @@ private struct OneCredential: CredentialProvider {
         if let scheme, space.authenticationMethod != scheme.method { return nil }
         return URLCredential(user: name, password: password, persistence: .none)
     }
+}
+
+/// The values of `--tls-min`.
+enum TLSVersionChoice: String, CaseIterable, ExpressibleByArgument {
+    case two = "1.2"
+    case three = "1.3"
 }

@@ -25,6 +25,9 @@ struct SendingOptions: ParsableArguments {
         help: ArgumentHelp("The time limit for the entire request.", valueName: "seconds"))
     var timeout: Double?
 
+    @Option(help: ArgumentHelp("The time limit for connecting. (default: 30)", valueName: "seconds"))
+    var connectTimeout: Double?
+
     @Flag(
         name: [.customShort("L"), .long], inversion: .prefixedNo,
         help: "Follow redirects, or treat them as the response.")
@@ -108,6 +111,7 @@ struct SendingOptions: ParsableArguments {
                 throw ValidationError("--retry-delay must be from 0 to 86400 seconds (a day).")
             }
         }
+        if let connectTimeout { try TimeoutArgument.check(connectTimeout, option: "--connect-timeout") }
     }
 }
 
@@ -154,6 +158,7 @@ extension RequestSending {
             configuration.timeoutIntervalForResource = timeout
             configuration.timeoutIntervalForRequest = timeout
         }
+        if let limit = sending.connectTimeout { configuration.timeoutIntervalForConnect = limit }
         if let maxRedirects = sending.maxRedirects { configuration.maximumRedirects = maxRedirects }
         configuration.publicSuffixList = SystemPublicSuffixList.shared
         if let store = try sending.cookieStore() { configuration.cookieStore = store }
@@ -187,9 +192,9 @@ extension RequestSending {
 /// The values of `--timeout`.
 enum TimeoutArgument {
     /// - Throws: A `ValidationError` if the timeout is out of range.
-    static func check(_ seconds: Double) throws {
+    static func check(_ seconds: Double, option: String = "--timeout") throws {
         guard seconds > 0, seconds <= 604_800 else {
-            throw ValidationError("--timeout must be more than 0 and at most 604800 seconds (a week).")
+            throw ValidationError("\(option) must be more than 0 and at most 604800 seconds (a week).")
         }
     }
 }

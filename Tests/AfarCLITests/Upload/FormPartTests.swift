@@ -18,12 +18,20 @@ struct FormPartTests {
         return [path, type, name]
     }
 
-    @Test(arguments: ["", "x", "a=b", "a;type=b", "\"quoted\"", "ü\n "])
+    @Test(arguments: ["", "x", "a=b", "a;type=b", "\"quoted\" x", "ü\n "])
     func aValueIsUnchanged(value: String) throws {
         let part = try FormPart("n=\(value)")
         #expect(part.name == "n")
         #expect(part.content == .text(value))
         #expect(part.curlWords == ["--form-string", "n=\(value)"])
+    }
+
+    @Test func aValueCanBeQuotedAndHaveAType() throws {
+        #expect(try FormPart("n=\"@a;b\"").content == .text("@a;b"))
+        #expect(try FormPart(#"n="\"\\""#).content == .text(#""\"#))
+        let part = try FormPart("n={\"a\":1};type=application/json")
+        #expect(part.content == .text("{\"a\":1}", type: "application/json"))
+        #expect(part.curlWords == ["-F", #"n="{\"a\":1}";type=application/json"#])
     }
 
     @Test func theMIMETypeIsDerivedFromTheFileName() throws {

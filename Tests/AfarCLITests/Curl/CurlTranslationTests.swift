@@ -1,0 +1,99 @@
+import AfarCore
+import Foundation
+import Testing
+
+@testable import AfarCLI
+
+struct CurlTranslationTests {
+    private static func translate(_ command: String) -> CurlTranslation {
+        CurlTranslation(command: command) { Data("text of \($0)".utf8) }
+    }
+
+    private func expect(_ command: PastedCommand, location: SourceLocation = #_sourceLocation) {
+        let translation = Self.translate(command.curl)
+        #expect(translation.problems == [], sourceLocation: location)
+        let lines = translation.commands.map { $0.map(ShellWord.quoted).joined(separator: " ") }
+        #expect(lines == [command.afar], sourceLocation: location)
+    }
+
+    @Test(arguments: PastedCommand.fromTools) func commandsOfBrowsersAndTools(command: PastedCommand) {
+        expect(command)
+    }
+
+    @Test(arguments: PastedCommand.fromDocumentation) func commandsOfDocumentation(command: PastedCommand) {
+        expect(command)
+    }
+
+    @Test(arguments: PastedCommand.withData) func commandsWithData(command: PastedCommand) { expect(command) }
+
+    @Test(arguments: PastedCommand.withNetwork) func commandsWithNetworkOptions(command: PastedCommand) {
+        expect(command)
+    }
+
+    @Test func severalURLsBecomeSeveralCommands() {
+        let commands = Self.translate("curl -o 1 a.example -o 2 b.example c.example --url d.example").commands
+        #expect(
+            commands == [
+                ["http://a.example", "--no-follow", "-o", "1"], ["http://b.example", "--no-follow", "-o", "2"],
+                ["http://c.example", "--no-follow"], ["http://d.example", "--no-follow"],
+            ])
+    }
+
+    @Test func ignoredOptionsAreListedWithReasons() {
+        let translation = Self.translate("curl -sSL --compressed -# --no-keepalive --tcp-nodelay x.example")
+        #expect(translation.commands == [["http://x.example", "-s"]])
+        #expect(
+            translation.ignored.map { $0.prefix { $0 != ":" } } == [
+                "-S", "--compressed", "-#", "--no-keepalive", "--tcp-nodelay",
+            ])
+    }
+
+    @Test func allProblemsAreListed() {
+        let translation = Self.translate(
+            "curl --location-trusted -K file --next --ftp-pasv --bogus=1 -C - -w '%{http_code}' 'x.example/[1-3]' ftp://a"
+        )
+        #expect(translation.commands.isEmpty)
+        for name in ["--location-trusted", "-K", "--next", "--bogus", "-C", "-w"] {
+            #expect(translation.problems.contains { $0.hasPrefix(name) }, "\(name): \(translation.problems)")
+        }
+    }
+
+    @Test(arguments: [
+        ("x.example/[1-3]", "[1-3]"), ("x.example/{a,b}", "{a,b}"), ("ftp://x.example", "ftp"),
+        ("ws://x.example", "afar ws"),
+        ("file:///etc/passwd", "file"),
+    ])
+    func someURLsAreRefused(url: String, part: String) {
+        let problems = Self.translate("curl '\(url)'").problems
+        #expect(problems.count == 1 && problems[0].contains(part), "\(problems)")
+    }
+
+    /// Each option of curl is translated, ignored with a reason, or refused with a reason.
+    @Test func everyOptionIsClassified() async throws {
+        let names = CurlOption.all.map(\.name)
+        #expect(names.count > 250)
+        for name in names where name != "url" {
+            let kinds = [
+                CurlRequest.translated.contains(name), CurlOption.ignored[name] != nil, CurlOption.refused[name] != nil,
+            ]
+            #expect(kinds.filter(\.self).count == 1, "\(name)")
+        }
+        for name in CurlRequest.translated.union(CurlOption.ignored.keys).union(CurlOption.refused.keys) {
+            #expect(names.contains(name), "\(name)")
+        }
+    }
+
+    /// Compares the names and arities with those of the installed curl.
+    @Test func theOptionsAreThoseOfCurl() async throws {
+        let help = try await Tool.sh("curl --help all").text
+        let lines = help.split(separator: "\n").dropFirst()
+        #expect(lines.count > 200)
+        for line in lines {
+            let match = try #require(line.firstMatch(of: /^ *(?:-(.), +)?--(\S+) +(<|\[)?/), "\(line)")
+            let name = match.output.2.hasPrefix("no-") ? match.output.2.dropFirst(3) : match.output.2
+            let option = try #require(CurlOption.all.first { $0.name == name }, "\(line)")
+            #expect(option.takesValue == (match.output.3 != nil), "\(line)")
+            #expect(option.short == match.output.1?.first, "\(line)")
+        }
+    }
+}
