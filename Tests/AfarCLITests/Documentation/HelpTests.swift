@@ -45,7 +45,7 @@ struct HelpTests {
         let titles = help.split(separator: "\n").filter { $0.hasSuffix(":") && !$0.hasPrefix(" ") }
         #expect(
             titles == [
-                "EXAMPLES:", "ARGUMENTS:", "BODY (ONE KIND AT MOST):", "REQUEST:", "HTTP ARCHIVES:", "NETWORK:",
+                "EXAMPLES:", "ARGUMENTS:", "BODY (ONE KIND AT MOST):", "REQUEST:", "ARCHIVES AND REPORTS:", "NETWORK:",
                 "TRUST AND IDENTITY:", "OUTPUT:", "LOOKING INSIDE:", "OPTIONS:",
             ])
     }
