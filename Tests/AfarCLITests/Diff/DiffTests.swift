@@ -10,7 +10,7 @@ struct DiffTests {
         func add(_ path: String, _ type: String, _ body: String, status: Int = 200, _ fields: [(String, String)] = []) {
             server.route(path) { _ in
                 var response = ServerResponse(status: status, headers: ["Content-Type": type], body: Data(body.utf8))
-                for (name, value) in fields { response.headers.add(name, value) }
+                for (name, value) in fields { response.headers.append(name, value) }
                 return response
             }
         }

@@ -83,7 +83,7 @@ struct ReportTests {
         let usage = try await Tool.run("get", "http://a b/", "--report", "-")
         report = try usage.json()
         #expect(usage.status == 2)
-        #expect(value(report, "error.kind") as? String == "usage")
+        #expect(value(report, "error.kind") as? String == "invalidURL")
         #expect(report["exitCode"] as? Int == 2)
     }
 
@@ -109,7 +109,7 @@ struct ReportTests {
         let server = try await TestServer.start()
         server.route("/secret") { _ in
             var response = ServerResponse.text("ok")
-            response.headers.add("Set-Cookie", "session=Geheim1")
+            response.headers.append("Set-Cookie", "session=Geheim1")
             return response
         }
         let url = server.url("/secret?access_token=Geheim2").absoluteString.replacing(
