@@ -129,6 +129,10 @@ struct DifferenceTests {
             return
         }
         #expect(text.contains("2002 and 2002 lines and differ from line 2 on"))
+        let atLimit = TextDifference.lines(
+            String(repeating: "a\n", count: TextDifference.limit), String(repeating: "b\n", count: TextDifference.limit)
+        )
+        #expect(atLimit.count == 1 + 2 * TextDifference.limit)
         let oneChange = TextDifference.lines(first + first, first + "x\n" + first)
         #expect(oneChange.contains(.second("x")))
     }
