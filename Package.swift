@@ -311,7 +311,7 @@ let tests: [Target] = [
     .tests("AfarTestServer"),
     .tests("Afar", ["AfarTestServer", "SessionProbe", "TestServers"], exclude: ["Guarantees/README.md"]),
     .tests(
-        "AfarCLI", ["Afar", "AfarImage", "AfarTestServer", "TestServers", .httpTypes, .argumentParser]),
+        "AfarCLI", ["Afar", "AfarImage", "AfarTestServer", "TestServers", .httpTypes, .argumentParser, .histogram]),
     .testTarget(
         name: "FuzzTests",
         dependencies: ["AfarFuzz", "AfarCLI", "AfarCore", "AfarSerializers", "AfarTesting", .httpTypes]),

@@ -70,6 +70,13 @@ enum ReportFile {
     }
 
     private static func save(exitCode: Int64, failure: ReportedFailure?) -> Bool {
+        // A second caller must wait for the first one to finish, because the second caller can end the process afterward.
+        saving.withLock { _ in saveOnce(exitCode: exitCode, failure: failure) }
+    }
+
+    private static let saving = Locked(())
+
+    private static func saveOnce(exitCode: Int64, failure: ReportedFailure?) -> Bool {
         let report = opened.withLock { report in
             defer { report = nil }
             return report

@@ -26,6 +26,13 @@ struct Retries {
             jitter: delay == nil ? .full : .none, maximumRetryAfter: 300)
     }
 
+    /// curl's options for the same number of retries. Its delay has whole seconds and doesn't grow.
+    var curlOptions: [String] {
+        guard limit > 0 else { return [] }
+        return ["--retry", "\(limit)", "--retry-connrefused"]
+            + (delay.map { ["--retry-delay", "\(Int($0.rounded(.up)))"] } ?? [])
+    }
+
     /// Makes temporary error statuses fail the request while retries remain, because only failed requests are retried.
     func apply(to request: DataRequest) {
         guard let policy else { return }

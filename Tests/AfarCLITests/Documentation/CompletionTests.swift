@@ -24,9 +24,13 @@ struct CompletionTests {
         ("afar download :1 -o no", ["note.txt"]),
         ("afar upload :1 --file no", ["note.txt"]), ("afar get :1 --st", ["--stream"]), ("afar up", ["upload"]),
         ("afar upload :1 --p", ["--part", "--passphrase-file", "--pin", "--print", "--progress", "--proxy"]),
-        ("afar xml :1 --x", ["--xpath"]),
+        ("afar xml :1 --x", ["--xpath"]), ("afar bench :1 --ra", ["--rate", "--raw"]),
+        ("afar diff :1 :2 --all", ["--all-fields"]),
         ("afar download :1 --no", ["--no-follow", "--no-progress"]),
-        ("afar download :1 --re", ["--record", "--replay", "--resume", "--retry"]),
+        (
+            "afar download :1 --re",
+            ["--record", "--replay", "--report", "--resume", "--retry", "--retry-all", "--retry-delay"]
+        ),
     ])
     func bashCompletesCommandsOptionsValuesAndFiles(line: String, words: [String]) async throws {
         let directory = try ScratchDirectory()

@@ -46,7 +46,8 @@ struct HelpTests {
         #expect(
             titles == [
                 "EXAMPLES:", "ARGUMENTS:", "METHOD:", "BODY (ONE KIND AT MOST):", "STREAMING:", "REQUEST:",
-                "HTTP ARCHIVES:", "NETWORK:", "TRUST AND IDENTITY:", "OUTPUT:", "FILE:", "LOOKING INSIDE:", "OPTIONS:",
+                "ARCHIVES AND REPORTS:", "NETWORK:", "TRUST AND IDENTITY:", "OUTPUT:", "FILE:", "LOOKING INSIDE:",
+                "OPTIONS:",
             ])
     }
 }

@@ -47,6 +47,8 @@ struct BenchSummary {
             tally.latencies.totalCount > 0 ? .milliseconds(seconds) : .null
         }
         return [
+            ("method", .string(plan.method.rawValue)),
+            ("url", .string(TerminalText.line(Redaction.standard.url(plan.url)))),
             ("concurrency", .integer(Int64(load.concurrency))),
             ("rate", load.rate.map { .number($0) } ?? .null),
             ("duration", .milliseconds(result.seconds)),

@@ -53,10 +53,8 @@ struct LoadGenerator: Sendable {
 
     private func work(_ schedule: LoadSchedule, _ tally: Locked<BenchTally>) async {
         while !Task.isCancelled, let due = schedule.next() {
-            if let due {
-                // If the run ends first, the request counts as unfinished.
-                try? await Task.sleep(until: due, tolerance: .zero, clock: .continuous)
-            }
+            // Even a sleep until a time in the past suspends the task for a while.
+            if let due, due > .now { try? await Task.sleep(until: due, tolerance: .zero, clock: .continuous) }
             let sent = ContinuousClock.now
             guard !Task.isCancelled, schedule.isOpen(at: sent) else {
                 if let due, due < sent { tally.withLock { $0.record(unfinishedAfter: sent.seconds(since: due)) } }

@@ -23,7 +23,14 @@ enum TextDifference {
                 ),
             ]
         }
-        let difference = newMiddle.difference(from: oldMiddle)
+        // Numbers are compared faster than long lines with the same beginning.
+        var numbers: [ArraySlice<UInt8>: Int] = [:]
+        func number(_ line: ArraySlice<UInt8>) -> Int {
+            let number = numbers[line] ?? numbers.count
+            numbers[line] = number
+            return number
+        }
+        let difference = newMiddle.map(number).difference(from: oldMiddle.map(number))
         var removed: Set<Int> = []
         var inserted: Set<Int> = []
         for change in difference {
