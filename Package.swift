@@ -39,7 +39,8 @@ let package = Package(
                 "AfarStructuredFields, and HTTP message signatures in AfarSignatures (adds swift-http-structured-headers)."
         ),
         .trait(
-            name: "Tool", description: "The command-line tool `afar` (adds ArgumentParser and GRDB).",
+            name: "Tool",
+            description: "The command-line tool `afar` (adds ArgumentParser, GRDB and hdrhistogram-swift).",
             enabledTraits: ["DiskCache"]),
         .trait(
             name: "Tracing",
@@ -60,6 +61,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-protobuf", from: "1.28.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.0.0"),
+        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
     ],
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17
@@ -172,7 +174,7 @@ let programs: [Target] = [
         dependencies: [
             "Afar", "AfarDNSOverHTTPS", "AfarDiskCache", "AfarHAR", "AfarImage", "AfarNetworkActivity",
             "AfarParallelDownloads", "AfarResumableUploads",
-            "AfarTestServer", "AfarXML", .httpTypes, .argumentParser,
+            "AfarTestServer", "AfarXML", .httpTypes, .argumentParser, .histogram,
         ]),
     .program(
         "AfarFuzz",
@@ -405,6 +407,7 @@ extension Target {
 extension Target.Dependency {
     static let httpTypes = product(name: "HTTPTypes", package: "swift-http-types")
     static let argumentParser = product(name: "ArgumentParser", package: "swift-argument-parser", trait: "Tool")
+    static let histogram = product(name: "Histogram", package: "hdrhistogram-swift", trait: "Tool")
     static let grdb = product(name: "GRDB", package: "GRDB.swift", trait: "DiskCache")
     static let swiftLog = product(name: "Logging", package: "swift-log", trait: "Logging")
     static let swiftProtobuf = product(name: "SwiftProtobuf", package: "swift-protobuf", trait: "Protobuf")

@@ -43,7 +43,7 @@ struct AfarTool: AsyncParsableCommand {
             RequestCommand<Post>.self, RequestCommand<Put>.self, RequestCommand<Patch>.self,
             RequestCommand<Delete>.self, CurlCommandLine.self, ShowXML.self, ShowImage.self,
             Download.self, Upload.self, OpenWebSocket.self, Connect.self, Reach.self, Trust.self, Cache.self,
-            Serve.self, Demo.self,
+            Serve.self, Bench.self, Diff.self, Demo.self,
         ],
         defaultSubcommand: RequestCommand<AnyRequest>.self)
 
@@ -55,6 +55,7 @@ struct AfarTool: AsyncParsableCommand {
         StandardOutput.reserveStandardStreams()
         do {
             var command = try command(for: Array(CommandLine.arguments.dropFirst()))
+            try await ReportFile.open(for: command)
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
@@ -63,12 +64,14 @@ struct AfarTool: AsyncParsableCommand {
             CookieJarFile.save()
             let isSaved = ArchiveFile.save()
             await CacheDirectory.save()
-            if !isSaved { ExitReason.other.exit() }
+            let isReported = ReportFile.save(isSaved ? .success : .other)
+            if !isSaved || !isReported { ExitReason.other.exit() }
         } catch {
             CookieJarFile.save()
             ArchiveFile.save()
             await CacheDirectory.save()
-            status(after: error).exit()
+            let status = status(after: error)
+            (ReportFile.save(status, after: error) ? status : .other).exit()
         }
     }
 

@@ -4,7 +4,7 @@ import Foundation
 /// The reason that the tool ends early: an exit code and a one-line message.
 struct Failure: Error, Equatable {
     var status: ExitReason
-    /// What failed, where, and what to do about it.
+    /// What failed, where, and what to do about it. If it's empty, nothing is printed.
     var message: String
     /// Additional lines below the message, each with a line break; usually empty.
     var excerpt = ""
@@ -50,7 +50,7 @@ struct Failure: Error, Equatable {
 
     /// Writes the message to standard error and returns the exit code.
     func reported() -> ExitReason {
-        StandardError.write("afar: \(message)\n\(excerpt)")
+        if !message.isEmpty { StandardError.write("afar: \(message)\n\(excerpt)") }
         return status
     }
 
@@ -63,7 +63,7 @@ struct Failure: Error, Equatable {
 /// The tool's exit codes, which `afar --help` also lists.
 ///
 /// - 0: success
-/// - 1: nothing matches the XPath expression of `afar xml`
+/// - 1: nothing matches the XPath expression of `afar xml`, or `afar diff` found differences
 /// - 2: invalid usage, an invalid URL, or a request that cannot be sent
 /// - 3: host not found, connection refused, TLS handshake failed, or no route according to `afar reach`
 /// - 4: the status isn't 2xx, in `afar download` or `afar ws`, or with `--sse` or `--check-status`. With `--check-status`, the
@@ -84,7 +84,7 @@ enum ExitReason: Int32, CaseIterable {
     var meaning: String {
         switch self {
         case .success: "success"
-        case .noMatch: "nothing matches the XPath expression of afar xml"
+        case .noMatch: "nothing matches the XPath expression of afar xml, or afar diff found differences"
         case .usage: "invalid usage, an invalid URL, or a request that cannot be sent"
         case .connection: "host not found, connection refused, TLS failure, or no network"
         case .httpStatus: "status not 2xx in afar download or ws, or with --sse or --check-status"

@@ -21,6 +21,19 @@ final class Interruption: @unchecked Sendable {
     /// Whether no other instance is catching signals.
     var isLast: Bool { Self.count.withLock { $0 } == 1 }
 
+    /// Saves archives and reports and ends the process at the first signal, unless another instance is catching signals.
+    static func endOnSignals() async {
+        let isFirst = endsOnSignals.withLock { endsOnSignals in
+            defer { endsOnSignals = true }
+            return !endsOnSignals
+        }
+        guard isFirst else { return }
+        let interruption = await Interruption()
+        interruption.handle { if interruption.isLast { interruption.reraise() } }
+    }
+
+    private static let endsOnSignals = Locked(false)
+
     /// Creates an instance and returns once it catches signals.
     init() async {
         Self.count.withLock { $0 += 1 }
@@ -52,7 +65,7 @@ final class Interruption: @unchecked Sendable {
         if hasArrived { handler() }
     }
 
-    /// If a signal has arrived, saves archives and ends the process with that signal, so that a shell can detect the
+    /// If a signal has arrived, saves archives and reports, and ends the process with that signal, so that a shell can detect the
     /// signal.
     func reraise() {
         Self.count.withLock { $0 -= 1 }
@@ -62,6 +75,7 @@ final class Interruption: @unchecked Sendable {
         }
         guard let signal = state.withLock({ $0.receivedSignal }) else { return }
         ArchiveFile.save()
+        ReportFile.save(signal: signal)
         // The threads of tasks can block signals.
         var set = sigset_t()
         sigemptyset(&set)

@@ -23,7 +23,7 @@ struct Download: AsyncParsableCommand, RequestSending {
     @OptionGroup(title: "File") var file: FileOptions
     @OptionGroup(title: "Progress") var progress: ProgressOptions
     @OptionGroup(title: "Request") var sending: SendingOptions
-    @OptionGroup(title: "HTTP archives") var archive: ArchiveOptions
+    @OptionGroup(title: "Archives and reports") var archive: ArchiveOptions
     @OptionGroup(title: "Network") var network: NetworkOptions
     @OptionGroup(title: "Trust and identity") var security: SecurityOptions
     @OptionGroup(title: "Looking inside") var inspection: InspectionOptions

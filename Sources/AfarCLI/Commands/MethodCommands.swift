@@ -33,7 +33,7 @@ struct RequestCommand<Kind: RequestKind>: ResponseCommand {
     @OptionGroup(title: "Body (one kind at most)") var body: BodyOptions
     @OptionGroup(title: "Streaming") var streaming: StreamingOptions
     @OptionGroup(title: "Request") var sending: SendingOptions
-    @OptionGroup(title: "HTTP archives") var archive: ArchiveOptions
+    @OptionGroup(title: "Archives and reports") var archive: ArchiveOptions
     @OptionGroup(title: "Network") var network: NetworkOptions
     @OptionGroup(title: "Trust and identity") var security: SecurityOptions
     @OptionGroup(title: "Output") var output: OutputOptions

@@ -19,7 +19,7 @@ struct RequestRunner {
         // Releasing the session would end the request.
         defer { withExtendedLifetime(session) {} }
         let request = plan.request(in: session)
-        Retries(limit: options.sending.retry).apply(to: request)
+        Retries(options.sending).apply(to: request)
         let report = ResponseReport(
             plan: plan, options: options, inspector: inspector, printer: printer, file: file)
         let response = await report.response(of: request)

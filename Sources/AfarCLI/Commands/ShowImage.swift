@@ -22,7 +22,7 @@ struct ShowImage: ResponseCommand {
     @OptionGroup(title: "Image") var image: ImageOptions
     @OptionGroup var address: AddressArgument
     @OptionGroup(title: "Request") var sending: SendingOptions
-    @OptionGroup(title: "HTTP archives") var archive: ArchiveOptions
+    @OptionGroup(title: "Archives and reports") var archive: ArchiveOptions
     @OptionGroup(title: "Network") var network: NetworkOptions
     @OptionGroup(title: "Trust and identity") var security: SecurityOptions
     @OptionGroup(title: "Output") var output: OutputOptions

@@ -23,7 +23,7 @@ struct ShowXML: ResponseCommand {
     @OptionGroup(title: "Document") var document: XMLOptions
     @OptionGroup var address: AddressArgument
     @OptionGroup(title: "Request") var sending: SendingOptions
-    @OptionGroup(title: "HTTP archives") var archive: ArchiveOptions
+    @OptionGroup(title: "Archives and reports") var archive: ArchiveOptions
     @OptionGroup(title: "Network") var network: NetworkOptions
     @OptionGroup(title: "Trust and identity") var security: SecurityOptions
     @OptionGroup(title: "Output") var output: OutputOptions

@@ -42,7 +42,7 @@ struct OpenWebSocket: AsyncParsableCommand, RequestSending {
     var maxMessage: Int = 16_777_216
 
     @OptionGroup(title: "Request") var sending: SendingOptions
-    @OptionGroup(title: "HTTP archives") var archive: ArchiveOptions
+    @OptionGroup(title: "Archives and reports") var archive: ArchiveOptions
     @OptionGroup(title: "Network") var network: NetworkOptions
     @OptionGroup(title: "Trust and identity") var security: SecurityOptions
 

@@ -23,7 +23,7 @@ struct Upload: ResponseCommand {
     @OptionGroup(title: "Progress") var progress: ProgressOptions
     @OptionGroup var address: AddressArgument
     @OptionGroup(title: "Request") var sending: SendingOptions
-    @OptionGroup(title: "HTTP archives") var archive: ArchiveOptions
+    @OptionGroup(title: "Archives and reports") var archive: ArchiveOptions
     @OptionGroup(title: "Network") var network: NetworkOptions
     @OptionGroup(title: "Trust and identity") var security: SecurityOptions
     @OptionGroup(title: "Output") var output: OutputOptions
@@ -125,7 +125,7 @@ struct UploadRunner {
         defer { withExtendedLifetime(session) {} }
         let request = content.request(plan, in: session)
             .uploadProgress(queue: DispatchQueue(label: "afar.progress")) { meter?.update($0) }
-        Retries(limit: options.sending.retry).apply(to: request)
+        Retries(options.sending).apply(to: request)
         interruption.handle { request.cancel() }
         let report = ResponseReport(plan: plan, options: options, inspector: inspector, file: file)
         let response = await report.response(of: request)

@@ -197,9 +197,10 @@ extension CurlCommand {
             (sending.timeout.map { ["--max-time", Self.seconds($0)] } ?? [])
             + (sending.connectTimeout.map { ["--connect-timeout", Self.seconds($0)] } ?? [])
         let retries = sending.retry > 0 ? ["--retry", "\(sending.retry)", "--retry-connrefused"] : []
+        let delay = sending.retryDelay.map { ["--retry-delay", "\(Int($0.rounded(.up)))"] } ?? []
         let cookies = sending.cookieJar.map { ["--cookie", $0, "--cookie-jar", $0] } ?? []
         self.options =
-            timeout + retries + cookies + Self.options(options.network)
+            timeout + retries + delay + cookies + Self.options(options.network)
             + Self.options(options.security, options.network, for: plan.url)
             + more
     }

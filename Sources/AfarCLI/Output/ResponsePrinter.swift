@@ -114,7 +114,7 @@ struct OutputOptions: ParsableArguments {
     var silent = false
 
     @Flag(
-        name: [.customShort("f"), .long],
+        name: [.customShort("f"), .customLong("check-status"), .customLong("fail")],
         help: "Exit with code 4 if the status isn't 2xx. The body is still printed.")
     var checkStatus = false
 

@@ -1,3 +1,4 @@
+import AfarCore
 import Foundation
 
 /// Standard output. A write either writes every byte or throws an error.
@@ -15,11 +16,20 @@ enum StandardOutput {
 
     static func write(_ text: String) throws { try write(Data(text.utf8)) }
 
-    /// Writes all bytes without buffering.
+    private static let isReserved = Locked(false)
+
+    /// Discards all other output in favor of the report of `--report -`.
+    static func reserveForReport() { isReserved.withLock { $0 = true } }
+
+    /// Writes all bytes without buffering. Discards them if the output is reserved for a report.
     ///
-    /// - Parameter descriptor: The file descriptor. The default is the standard output.
     /// - Throws: ``Closed``, or a ``Failure``, for example if the disk is full.
-    static func write(_ bytes: Data, to descriptor: Int32 = STDOUT_FILENO) throws {
+    static func write(_ bytes: Data) throws {
+        if !isReserved.withLock({ $0 }) { try write(bytes, to: STDOUT_FILENO) }
+    }
+
+    /// Writes all bytes to a descriptor, even if the output is reserved for a report.
+    static func write(_ bytes: Data, to descriptor: Int32) throws {
         try bytes.withUnsafeBytes { buffer in
             var rest = buffer[...]
             while !rest.isEmpty {

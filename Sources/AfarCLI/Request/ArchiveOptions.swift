@@ -3,7 +3,7 @@ import AfarHAR
 import ArgumentParser
 import Foundation
 
-/// The options for HTTP archives.
+/// The options for HTTP archives and reports.
 struct ArchiveOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -16,6 +16,15 @@ struct ArchiveOptions: ParsableArguments {
 
     @Option(help: ArgumentHelp("Respond from the recording in this file, without network access.", valueName: "file"))
     var replay: String?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            Write the outcome as a JSON object to this file. With -, write it to the standard output instead of the \
+            response.
+            """,
+            valueName: "file|-"))
+    var report: String?
 
     func validate() throws {
         guard replay == nil || record == nil else { throw ValidationError("Choose --record or --replay, not both.") }
@@ -47,12 +56,13 @@ struct ArchiveOptions: ParsableArguments {
         return recording
     }
 
-    /// Returns the monitor of `--har`, if any.
+    /// Returns the monitors of `--har` and `--report`, if any.
     func monitors() throws -> [any EventMonitor] {
-        guard let har else { return [] }
+        let reporting: [any EventMonitor] = ReportFile.monitor.map { [$0] } ?? []
+        guard let har else { return reporting }
         let monitor = HARMonitor()
         try ArchiveFile.scheduleWrite(to: URL(filePath: har), for: "--har") { monitor.archive }
-        return [monitor]
+        return reporting + [monitor]
     }
 }
 
@@ -79,10 +89,7 @@ enum ArchiveFile {
             return scheduled.count == 1
         }
         guard isFirst else { return }
-        Task {
-            let interruption = await Interruption()
-            interruption.handle { if interruption.isLast { interruption.reraise() } }
-        }
+        Task { await Interruption.endOnSignals() }
     }
 
     /// Returns the entries of an archive, or an empty array if the file doesn't exist.

@@ -182,7 +182,8 @@ struct SecurityOptions: ParsableArguments {
                 keys: try pin.map { pin in try Self.reading("--pin") { try PublicKey(pin: pin) } },
                 performDefaultValidation: isVerified, validateHost: isVerified)
         }
-        return evaluators.isEmpty ? nil : ServerTrustManager(allHostsMustBeEvaluated: false, evaluators: evaluators)
+        return ReportFile.observing(
+            evaluators.isEmpty ? nil : ServerTrustManager(allHostsMustBeEvaluated: false, evaluators: evaluators))
     }
 
     /// Returns whether the certificate of the URL's host isn't verified.

@@ -43,6 +43,19 @@ struct SendingOptions: ParsableArguments {
     var retry: UInt = 0
 
     @Option(
+        help: ArgumentHelp(
+            "The delay before the first retry, which doubles each time. (default: random, up to 0.5)",
+            valueName: "seconds"))
+    var retryDelay: Double?
+
+    @Flag(
+        help: """
+            With --retry, also retry POST and PATCH requests, and all statuses from 500 to 599. The server can execute such \
+            a request twice.
+            """)
+    var retryAll = false
+
+    @Option(
         name: [.customShort("b", allowingJoined: true), .long], parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
             "Send cookies, or those in a file without changing it. Can be repeated.", valueName: "name=value|file"))
@@ -91,6 +104,14 @@ struct SendingOptions: ParsableArguments {
         }
         if let timeout { try TimeoutArgument.check(timeout) }
         if let connectTimeout { try TimeoutArgument.check(connectTimeout, option: "--connect-timeout") }
+        guard retry > 0 || (retryDelay == nil && !retryAll) else {
+            throw ValidationError("--retry-delay and --retry-all require --retry, which sets the number of retries.")
+        }
+        if let retryDelay {
+            guard retryDelay >= 0, retryDelay <= 86_400 else {
+                throw ValidationError("--retry-delay must be from 0 to 86400 seconds (a day).")
+            }
+        }
     }
 }
 
@@ -154,7 +175,7 @@ extension RequestSending {
         if base == nil { try network.apply(to: &configuration, sending.transport.makeTransport) }
         let transport = try archive.recording(base ?? sending.transport.makeTransport(for: configuration))
         let possible: [(any RequestInterceptor)?] = [
-            try security.netrcInterceptor(), Retries(limit: sending.retry).policy,
+            try security.netrcInterceptor(), Retries(sending).policy,
         ]
         let interceptors = possible.compactMap(\.self)
         return Session(
@@ -178,39 +199,15 @@ enum TimeoutArgument {
     }
 }
 
-// MARK: - Retries
-
-/// The retries of a request.
-struct Retries {
-    let limit: UInt
-
-    /// The retry policy. It honors the server's delays up to five minutes. Nil without retries.
-    var policy: RetryPolicy? {
-        limit > 0 ? RetryPolicy(retryLimit: limit, jitter: .full, maximumRetryAfter: 300) : nil
-    }
-
-    /// Makes temporary error statuses fail the request while retries remain, because only failed requests are retried.
-    func apply(to request: DataRequest) {
-        guard let policy else { return }
-        request.validate { [weak request, limit] urlRequest, response, _ in
-            guard let request, request.retryCount < limit, let method = urlRequest?.method,
-                policy.retryableHTTPMethods.contains(method),
-                policy.retryableHTTPStatusCodes.contains(response.statusCode)
-            else { return .success }
-            return .failure(
-                AFError.responseValidationFailed(reason: .unacceptableStatusCode(code: response.statusCode)))
-        }
-    }
-}
-
 // MARK: - Cookies
 
 /// The cookie file given on the command line.
 enum CookieJarFile {
     private static let opened = Locked<FileCookieStore?>(nil)
 
-    /// Opens the file, which doesn't need to exist.
+    /// Opens the file, which doesn't need to exist. All requests of a command share it.
     static func open(_ path: String) throws -> FileCookieStore {
+        if let store = opened.withLock({ $0 }) { return store }
         let store = try read(path, option: "--cookie-jar")
         opened.withLock { $0 = store }
         return store
