@@ -26,7 +26,7 @@ struct CurlArguments: Equatable {
                 if argument.unicodeScalars.first.map({ "\u{2010}\u{2013}\u{2014}\u{2212}".unicodeScalars.contains($0) })
                     == true
                 {
-                    problems.append("\(argument): this begins with a dash instead of a hyphen (-).")
+                    problems.append("\(argument.prefix(2))…: an option begins with a hyphen (-) instead of a dash.")
                 } else {
                     urls.append(argument)
                 }

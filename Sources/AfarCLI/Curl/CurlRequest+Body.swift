@@ -180,7 +180,7 @@ extension CurlRequest {
             } else if name == "expect" {
                 ignore("-H 'Expect': afar doesn't wait for 100 Continue")
             } else if !header.contains(":"), header.last != ";" {
-                ignore("-H '\(name)': it has no colon")
+                ignore("-H: a field without a colon isn't sent")
             } else {
                 add("-H", header)
             }

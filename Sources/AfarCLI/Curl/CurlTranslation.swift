@@ -31,7 +31,9 @@ struct CurlTranslation: Equatable {
         var arguments = arguments[...]
         let isNamed = arguments.first.map { ["curl", "curl.exe"].contains($0.split(separator: "/").last) } ?? false
         guard isNamed || !isCommand else {
-            problems = ["The command must begin with curl, not \"\(arguments.first?.prefix(40) ?? "")\"."]
+            // A word such as TOKEN=abc can contain a secret.
+            let word = arguments.first?.prefix { $0 != "=" } ?? ""
+            problems = ["The command must begin with curl, not \"\(word.prefix(40))\"."]
             return
         }
         if isNamed { arguments.removeFirst() }

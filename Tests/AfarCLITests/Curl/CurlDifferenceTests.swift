@@ -46,7 +46,10 @@ struct CurlDifferenceTests {
         "--noproxy '*' -x localhost:1 URL/a",
         "-sSk --compressed -N URL/a", "URL/a/../b/./c", "URL/../a/b/..", "--path-as-is URL/a/../b/.",
         "'URL/a#fragment'", "-g 'URL/a?x=1'", "HOST/a", "HOST?a=b", "-A agent/1 URL/a",
-        "-m 30 --connect-timeout 20 --retry 1 URL/a", "--http1.1 -4 URL/a", "-Gd a=1 -v URL/a", "--proto =http URL/a",
+        "-H 'Connection: close' -H 'TE: trailers' -H 'Accept-Encoding: gzip, br' URL/a",
+        "-H 'Content-Length: 3' -d abc URL/a",
+        "-H 'Expect:' -H 'User-Agent:' -d a URL/a", "-m 30 --connect-timeout 20 --retry 1 URL/a", "--http1.1 -4 URL/a",
+        "-Gd a=1 -v URL/a", "--proto =http URL/a",
         "$'URL/\\x61' --data-raw $'a\\tb\\u00e9\\'' \\\n  -H \"X-Q: \\\"q\\\" \\\\\"",
     ])
     func theServerReceivesTheSame(command: String) async throws {
