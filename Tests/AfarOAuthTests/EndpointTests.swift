@@ -36,6 +36,7 @@ struct EndpointTests {
         #expect(token.idToken == "i")
         #expect(token.otherMembers == ["number": "7", "flag": "true", "text": "t"])
         #expect(token.expirationDate == session.configuration.timeSource.now.addingTimeInterval(60))
+        #expect(token.lifetime == 60)
         await server.stop()
     }
 
