@@ -1,5 +1,6 @@
 import AfarKeys
 public import Foundation
+import Synchronization
 
 /// An authorization by the user in a browser: the authorization code flow (RFC 6749, section 4.1) with PKCE (RFC 7636).
 ///
@@ -18,6 +19,7 @@ public struct OAuthAuthorization: Sendable {
     private let state: String
     private let verifier: CodeVerifier
     private let resources: [Parameter]
+    private let isUsed = UsedFlag()
 
     init(
         url: URL, redirectURI: URL, client: OAuthClient, state: String, verifier: CodeVerifier, resources: [Parameter]
@@ -30,7 +32,7 @@ public struct OAuthAuthorization: Sendable {
         self.resources = resources
     }
 
-    /// Requests the token after the user has authorized the client. The code in a redirect can be used only once.
+    /// Requests the token after the user has authorized the client. This is possible only once for each authorization.
     ///
     /// - Parameter url: The URL to which the browser was redirected, with its query.
     /// - Throws: ``OAuthError/redirectMismatch(_:)`` or ``OAuthError/issuerMismatch`` if the redirect belongs to another authorization.
@@ -65,6 +67,8 @@ public struct OAuthAuthorization: Sendable {
         guard let code = try parameters.value("code"), !code.isEmpty else {
             throw .redirectMismatch("It contains neither a code nor an error.")
         }
+        // A second use of a code can revoke the tokens of the first (RFC 6749, section 4.1.2).
+        guard !isUsed.set() else { throw .redirectMismatch("The authorization has been used. Create a new one.") }
         return code
     }
 
@@ -105,6 +109,14 @@ extension OAuthAuthorization: CustomStringConvertible, CustomDebugStringConverti
     public var debugDescription: String { description }
     /// A mirror without the state and the verifier.
     public var customMirror: Mirror { Mirror(self, children: ["redirectURI": redirectURI]) }
+}
+
+/// Whether an authorization has been used. Copies of the authorization share it.
+private final class UsedFlag: Sendable {
+    private let value = Atomic(false)
+
+    /// Sets the flag, and returns its former value.
+    func set() -> Bool { value.exchange(true, ordering: .relaxed) }
 }
 
 /// The parameters of a redirect.
@@ -158,12 +170,15 @@ extension OAuthClient {
         guard let origin = Origin(endpoint), origin.isSecure else {
             throw .insecureURL(host: endpoint.host(percentEncoded: true) ?? "")
         }
+        if let methods = server.codeChallengeMethods, !methods.contains("S256") {
+            throw .invalidMetadata("The server doesn't support the method S256 of PKCE.")
+        }
         guard redirectURI.scheme != nil, redirectURI.fragment == nil else {
             throw .invalidArgument("A redirect URI is absolute and has no fragment.")
         }
         if let origin = Origin(redirectURI), !origin.isSecure { throw .insecureURL(host: origin.host) }
         let (verifier, state) = (CodeVerifier(), Data.random(32).base64URLText)
-        let resources = Self.resources(resources)
+        let resources = try Self.resources(resources)
         var form = [
             Parameter("response_type", "code"), Parameter("redirect_uri", redirectURI.absoluteString),
             Parameter("state", state), Parameter("code_challenge", try verifier.challenge),
@@ -194,7 +209,7 @@ extension OAuthClient {
         if case .basic = authentication.method { form.append(Parameter("client_id", id)) }
         let reply = try await post(
             form, to: "pushed_authorization_request_endpoint", server.pushedAuthorizationRequestEndpoint)
-        guard reply.status == 201 || reply.status == 200 else { throw refusal(reply, of: form) }
+        guard reply.status == 201 || reply.status == 200 else { throw refusal(reply) }
         guard let uri = try reply.object().string("request_uri"), !uri.isEmpty else {
             throw .invalidResponse("It has no request_uri.")
         }

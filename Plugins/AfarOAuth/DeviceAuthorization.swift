@@ -112,13 +112,13 @@ extension OAuthClient {
     public func deviceAuthorization(
         scope: String? = nil, resources: [URL] = [], parameters: [String: String] = [:]
     ) async throws(OAuthError) -> OAuthDeviceAuthorization {
-        var form = Parameter.optional("scope", scope) + Self.resources(resources)
+        var form = try Parameter.optional("scope", scope) + Self.resources(resources)
         // Required even if the client authenticates in another way (RFC 8628, section 3.1).
         if case .basic = authentication.method { form.append(Parameter("client_id", id)) }
         form = try Self.adding(parameters, to: form)
         let reply = try await post(form, to: "device_authorization_endpoint", server.deviceAuthorizationEndpoint)
         guard reply.status == 200, (try? reply.object())?.string("error") == nil else {
-            throw refusal(reply, of: form)
+            throw refusal(reply)
         }
         return try OAuthDeviceAuthorization(reply.object(), client: self)
     }

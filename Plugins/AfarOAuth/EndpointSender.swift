@@ -25,6 +25,8 @@ struct EndpointSender: Sendable {
         let status: Int
         let headers: HTTPHeaders
         let data: Data
+        /// The secrets of the request, which a server could repeat in the description of an error.
+        var secrets: [String] = []
 
         /// Returns the response's JSON object.
         ///

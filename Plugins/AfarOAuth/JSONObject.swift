@@ -8,6 +8,7 @@ struct JSONObject: Sendable, Decodable {
         case bool(Bool)
         case null
         case object(JSONObject)
+        case strings([String])
         case other
 
         init(from decoder: any Decoder) throws {
@@ -22,6 +23,8 @@ struct JSONObject: Sendable, Decodable {
                 self = .number(number)
             } else if let object = try? container.decode(JSONObject.self) {
                 self = .object(object)
+            } else if let texts = try? container.decode([String].self) {
+                self = .strings(texts)
             } else {
                 self = .other
             }
@@ -44,8 +47,6 @@ struct JSONObject: Sendable, Decodable {
         self = object
     }
 
-    var names: [String] { members.keys.sorted() }
-
     func string(_ name: String) -> String? {
         if case .string(let text) = members[name] { text } else { nil }
     }
@@ -59,6 +60,11 @@ struct JSONObject: Sendable, Decodable {
 
     func object(_ name: String) -> JSONObject? {
         if case .object(let object) = members[name] { object } else { nil }
+    }
+
+    /// Returns an array of strings.
+    func strings(_ name: String) -> [String]? {
+        if case .strings(let texts) = members[name] { texts } else { nil }
     }
 
     /// Whether the object has a member that isn't null.
@@ -86,7 +92,7 @@ struct JSONObject: Sendable, Decodable {
             case .string(let text): texts[name] = text
             case .bool(let value): texts[name] = String(value)
             case .number(let number): texts[name] = Int64(exactly: number).map { String($0) } ?? String(number)
-            case .null, .object, .other: break
+            case .null, .object, .strings, .other: break
             }
         }
         return texts

@@ -12,18 +12,17 @@ import Foundation
 struct OAuthCredential: AuthenticationCredential, Sendable {
     /// The token, or nil if it hasn't been loaded from the store.
     let token: OAuthToken?
+    /// Whether the token was issued for this interceptor, instead of loaded from the store.
+    let isIssued: Bool
     private let timeSource: TimeSource
-    /// How long before its expiration date the token is renewed, in seconds: 30, or half of the lifetime of a token with a short one.
-    private let leeway: TimeInterval
 
-    init(token: OAuthToken?, timeSource: TimeSource) {
+    init(token: OAuthToken?, isIssued: Bool, timeSource: TimeSource) {
         self.token = token
+        self.isIssued = isIssued
         self.timeSource = timeSource
-        let lifetime = token?.expirationDate?.timeIntervalSince(timeSource.now) ?? 60
-        leeway = min(30, max(0, lifetime / 2))
     }
 
-    var requiresRefresh: Bool { token?.isExpired(at: timeSource.now, leeway: leeway) ?? true }
+    var requiresRefresh: Bool { token?.isExpired(at: timeSource.now) ?? true }
 
     var header: String? { token.map { "\($0.scheme) \($0.accessToken)" } }
 }
@@ -41,7 +40,8 @@ final class OAuthAuthenticator: Authenticator {
     private let renewal: OAuthRenewal
     private let onStoreFailure: @Sendable (any Error) -> Void
     private let unsaved = Locked<Unsaved?>(nil)
-    private let limit = RenewalLimit()
+    private let expirations = TokenLimit()
+    private let refusals = Locked<[Origin: TokenLimit]>([:])
 
     init(
         client: OAuthClient, store: any OAuthTokenStore, renewal: OAuthRenewal,
@@ -53,19 +53,34 @@ final class OAuthAuthenticator: Authenticator {
         self.onStoreFailure = onStoreFailure
     }
 
-    func credential(_ token: OAuthToken?) -> OAuthCredential {
-        OAuthCredential(token: token, timeSource: client.session.configuration.timeSource)
+    private var timeSource: TimeSource { client.session.configuration.timeSource }
+
+    func credential(_ token: OAuthToken?, isIssued: Bool = false) -> OAuthCredential {
+        OAuthCredential(token: token, isIssued: isIssued, timeSource: timeSource)
     }
 
-    /// Replaces the stored token, and forgets one that couldn't be saved.
-    func replace(with token: OAuthToken?) async throws(OAuthError) {
-        limit.reset()
+    /// Replaces the stored token, and forgets one that couldn't be saved. Returns the stored token.
+    func replace(with token: OAuthToken?) async throws(OAuthError) -> OAuthToken? {
+        if let token, try !client.issued(token) { throw .tokenMismatch }
+        let token = try token.map(recorded)
+        expirations.reset()
+        refusals.withLock { $0 = [:] }
         do {
             try await store.update { _ in token }
         } catch {
             throw Self.storeFailure(error)
         }
         unsaved.withLock { $0 = nil }
+        return token
+    }
+
+    /// Counts a token that a service has refused. Returns false if it has refused too many tokens, so a new one is useless.
+    func permitsRenewal(of token: String, refusedBy origin: Origin) -> Bool {
+        refusals.withLock { refusals in
+            let limit = refusals[origin] ?? TokenLimit()
+            refusals[origin] = limit
+            return limit.count(token, at: timeSource.uptime)
+        }
     }
 
     // MARK: Authenticator
@@ -108,29 +123,27 @@ final class OAuthAuthenticator: Authenticator {
 
     /// Returns the stored token, after renewing it if it is the refused one or has expired.
     private func renewed(_ credential: OAuthCredential) async -> Result<OAuthCredential, OAuthError> {
-        let outcome = Locked<Result<OAuthToken, OAuthError>?>(nil)
+        let outcome = Locked<Result<OAuthCredential, OAuthError>?>(nil)
         do {
+            // A usable token can be read even if the store can't be changed.
+            if let token = try usable(try await store.load(), insteadOf: credential) {
+                return .success(self.credential(token))
+            }
             try await store.update { stored in
-                let current = self.current(stored)
-                if let current, current.accessToken != credential.token?.accessToken,
-                    !current.isExpired(at: self.client.now)
-                {
-                    // Another process has renewed the token, or the interceptor hasn't loaded it yet.
-                    outcome.withLock { $0 = .success(current) }
-                    return current
-                }
                 do throws(OAuthError) {
-                    let timeSource = self.client.session.configuration.timeSource
-                    guard self.limit.permits(at: timeSource.uptime) else { throw .renewedTooOften }
-                    let new = try await self.renewal.renew(self.client, current)
-                    self.limit.count(at: timeSource.uptime)
+                    if let token = try self.usable(stored, insteadOf: credential) {
+                        outcome.withLock { $0 = .success(self.credential(token)) }
+                        return token
+                    }
+                    let new = try await self.issuedToken(
+                        replacing: self.current(stored), hasExpired: credential.requiresRefresh)
                     self.unsaved.withLock { $0 = Unsaved(accessToken: stored?.accessToken, new: new) }
-                    outcome.withLock { $0 = .success(new) }
+                    outcome.withLock { $0 = .success(self.credential(new, isIssued: true)) }
                     return new
                 } catch {
                     outcome.withLock { $0 = .failure(error) }
                     // The refresh token is invalid, so the user must sign in again.
-                    if error.code == .invalidGrant { return nil }
+                    if error.code == .invalidGrant, (try? self.current(stored)) != nil { return nil }
                     throw error
                 }
             }
@@ -143,18 +156,51 @@ final class OAuthAuthenticator: Authenticator {
             case .failure: break
             }
         }
-        return (outcome.withLock { $0 } ?? .failure(.signInRequired)).map { self.credential($0) }
+        return outcome.withLock { $0 } ?? .failure(.signInRequired)
     }
 
-    /// Returns the newest token: the stored one, or the one that replaced it but couldn't be saved.
-    private func current(_ stored: OAuthToken?) -> OAuthToken? {
-        unsaved.withLock { unsaved in
-            guard let last = unsaved, last.accessToken == stored?.accessToken else {
-                unsaved = nil
-                return stored
-            }
-            return last.new
+    /// Requests a new token.
+    ///
+    /// - Parameters:
+    ///   - current: The stored token.
+    ///   - hasExpired: Whether it has expired, which can be the case immediately. Refused tokens are limited for each service.
+    private func issuedToken(
+        replacing current: OAuthToken?, hasExpired: Bool
+    ) async throws(OAuthError) -> OAuthToken {
+        guard !hasExpired || expirations.hasRoom(at: timeSource.uptime) else { throw .renewedTooOften }
+        var new = try await renewal.renew(client, current)
+        if hasExpired { expirations.count(new.accessToken, at: timeSource.uptime) }
+        // A custom renewal can use another client.
+        new.source = nil
+        return try recorded(new)
+    }
+
+    /// Returns the stored token if it can be sent: another process has renewed it, or the interceptor hasn't loaded it yet.
+    private func usable(
+        _ stored: OAuthToken?, insteadOf credential: OAuthCredential
+    ) throws(OAuthError) -> OAuthToken? {
+        guard let current = try current(stored), current.accessToken != credential.token?.accessToken,
+            !current.isExpired(at: client.now)
+        else { return nil }
+        return current
+    }
+
+    /// Returns the newest token: the stored one, or the one that replaced it but couldn't be saved. Ignores a token of another source.
+    private func current(_ stored: OAuthToken?) throws(OAuthError) -> OAuthToken? {
+        let last = unsaved.withLock { unsaved in
+            if let last = unsaved, last.accessToken != stored?.accessToken { unsaved = nil }
+            return unsaved?.new
         }
+        guard let token = last ?? stored, try client.issued(token) else { return nil }
+        return token
+    }
+
+    /// Returns a token with its source, and with its lifetime, which determines how long before its expiration date it is renewed.
+    private func recorded(_ token: OAuthToken) throws(OAuthError) -> OAuthToken {
+        var token = token
+        if token.source == nil { token.source = try client.source }
+        token.lifetime = token.lifetime ?? token.expirationDate.map { max(0, $0.timeIntervalSince(client.now)) }
+        return token
     }
 
     private static func storeFailure(_ error: any Error) -> OAuthError {
@@ -166,27 +212,35 @@ final class OAuthAuthenticator: Authenticator {
     }
 }
 
-/// Limits renewals, because a service can refuse every new token. Unlike the limit of an `AuthenticationInterceptor`, it counts only new tokens, not
-/// loading the stored token or failures.
-private final class RenewalLimit: Sendable {
+/// Limits the number of tokens that are refused, or that have expired when they arrive. Unlike the limit of an `AuthenticationInterceptor`, it doesn't
+/// count loading the stored token and failures.
+private final class TokenLimit: Sendable {
     private static let maximumCount = 5
     private static let interval = Duration.seconds(30)
 
-    private let times = Locked<[Duration]>([])
+    private let times = Locked<[String: Duration]>([:])
 
-    /// Returns whether the token can be renewed.
-    func permits(at uptime: Duration) -> Bool {
+    /// Returns whether another token can be counted.
+    func hasRoom(at uptime: Duration) -> Bool { times.withLock { Self.hasRoom(&$0, uptime) } }
+
+    /// Counts a token once. Returns false if too many other tokens have been counted.
+    @discardableResult
+    func count(_ token: String, at uptime: Duration) -> Bool {
         times.withLock { times in
-            times.removeAll { $0 <= uptime - Self.interval }
-            return times.count < Self.maximumCount
+            let hasRoom = Self.hasRoom(&times, uptime)
+            guard times[token] == nil else { return true }
+            if hasRoom { times[token] = uptime }
+            return hasRoom
         }
     }
 
-    /// Counts a new token.
-    func count(at uptime: Duration) { times.withLock { $0.append(uptime) } }
-
     /// Forgets all tokens, because the user has signed in or out.
-    func reset() { times.withLock { $0 = [] } }
+    func reset() { times.withLock { $0 = [:] } }
+
+    private static func hasRoom(_ times: inout [String: Duration], _ uptime: Duration) -> Bool {
+        times = times.filter { $0.value > uptime - interval }
+        return times.count < maximumCount
+    }
 }
 
 extension HTTPURLResponse {

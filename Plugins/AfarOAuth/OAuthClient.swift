@@ -66,22 +66,26 @@ public struct OAuthClient: Sendable {
 
     /// Requests a new token with a refresh token (RFC 6749, section 6).
     ///
-    /// If the server sends no new refresh token or scope, the returned token has those of the old one.
+    /// Members that the response doesn't contain, such as the refresh token, scope and ID token, have the values of the old token.
     ///
     /// - Parameters:
     ///   - token: A token with a refresh token.
     ///   - scope: A part of the token's scope. The default is nil: the same scope.
     ///   - resources: The resources that the token is for (RFC 8707). The default is none.
     ///   - parameters: Additional parameters of the request. The default is none.
-    /// - Throws: ``OAuthError/signInRequired`` if the token has no refresh token, and other errors.
+    /// - Throws: ``OAuthError/signInRequired`` if the token has no refresh token, ``OAuthError/tokenMismatch`` if it was issued by another server
+    ///   or for another client or key, and other errors.
     public func refresh(
         _ token: OAuthToken, scope: String? = nil, resources: [URL] = [], parameters: [String: String] = [:]
     ) async throws(OAuthError) -> OAuthToken {
         guard let refreshToken = token.refreshToken else { throw .signInRequired }
+        guard try issued(token) else { throw .tokenMismatch }
         let form = [Parameter("refresh_token", refreshToken)] + Parameter.optional("scope", scope)
         var new = try await self.token("refresh_token", form + Self.resources(resources), and: parameters)
         new.refreshToken = new.refreshToken ?? refreshToken
         new.scope = new.scope ?? scope ?? token.scope
+        new.idToken = new.idToken ?? token.idToken
+        new.otherMembers.merge(token.otherMembers) { new, _ in new }
         return new
     }
 
@@ -112,8 +116,22 @@ public struct OAuthClient: Sendable {
         }
         form += Parameter.optional("requested_token_type", requestedType?.rawValue)
         form += Parameter.optional("scope", scope)
-        form += audiences.map { Parameter("audience", $0) } + Self.resources(resources)
+        form += try audiences.map { Parameter("audience", $0) } + Self.resources(resources)
         return try await token("urn:ietf:params:oauth:grant-type:token-exchange", form, and: parameters)
+    }
+
+    /// Requests a token with another grant type, for example `urn:ietf:params:oauth:grant-type:jwt-bearer` (RFC 7523, section 2.1).
+    ///
+    /// - Parameters:
+    ///   - grantType: The grant type (`grant_type`).
+    ///   - scope: The scope, separated by spaces. The default is nil: the server chooses it.
+    ///   - resources: The resources that the token is for (RFC 8707). The default is none.
+    ///   - parameters: The parameters of the grant, such as `assertion`.
+    /// - Throws: An ``OAuthError``.
+    public func requestToken(
+        grantType: String, scope: String? = nil, resources: [URL] = [], parameters: [String: String]
+    ) async throws(OAuthError) -> OAuthToken {
+        try await token(grantType, try Parameter.optional("scope", scope) + Self.resources(resources), and: parameters)
     }
 
     /// Revokes a token (RFC 7009). If it has a refresh token, that token is revoked, which usually includes its access tokens. Otherwise, the
@@ -121,18 +139,40 @@ public struct OAuthClient: Sendable {
     ///
     /// The server also reports success for a token that doesn't exist.
     ///
-    /// - Throws: An ``OAuthError``.
+    /// - Throws: ``OAuthError/tokenMismatch`` if the token was issued by another server or for another client or key, and other errors.
     public func revoke(_ token: OAuthToken) async throws(OAuthError) {
+        guard try issued(token) else { throw .tokenMismatch }
         let (text, hint) =
             token.refreshToken.map { ($0, "refresh_token") } ?? (token.accessToken, "access_token")
         let form = [Parameter("token", text), Parameter("token_type_hint", hint)]
         let reply = try await post(form, to: "revocation_endpoint", server.revocationEndpoint)
-        guard reply.status == 200 || reply.status == 204 else { throw refusal(reply, of: form) }
+        guard reply.status == 200 || reply.status == 204 else { throw refusal(reply) }
     }
 
     // MARK: The token endpoint
 
-    static func resources(_ urls: [URL]) -> [Parameter] { urls.map { Parameter("resource", $0.absoluteString) } }
+    /// Returns the parameters for resources, which are absolute URIs without fragment (RFC 8707, section 2).
+    static func resources(_ urls: [URL]) throws(OAuthError) -> [Parameter] {
+        guard urls.allSatisfy({ $0.scheme != nil && $0.fragment == nil }) else {
+            throw .invalidArgument("A resource is an absolute URI without fragment.")
+        }
+        return urls.map { Parameter("resource", $0.absoluteString) }
+    }
+
+    /// Returns whether a token was issued for this client and its key. A token without source was created by the caller.
+    func issued(_ token: OAuthToken) throws(OAuthError) -> Bool {
+        guard let tokenSource = token.source else { return true }
+        return try source.matches(tokenSource)
+    }
+
+    /// The source of tokens that are issued for this client.
+    var source: OAuthTokenSource {
+        get throws(OAuthError) {
+            OAuthTokenSource(
+                issuer: server.issuer, tokenEndpoint: server.tokenEndpoint, clientID: id,
+                keyThumbprint: try dpop?.key.thumbprint)
+        }
+    }
 
     /// Requests a token.
     func token(
@@ -142,9 +182,12 @@ public struct OAuthClient: Sendable {
         let reply = try await post(form, to: "token_endpoint", server.tokenEndpoint)
         // Some servers report errors with the status 200.
         guard reply.status == 200, (try? reply.object())?.string("error") == nil else {
-            throw refusal(reply, of: form)
+            throw refusal(reply)
         }
-        return try OAuthToken(reply.object(), date: now, isExchange: grantType.hasSuffix("token-exchange"), dpop: dpop)
+        var token = try OAuthToken(
+            reply.object(), date: now, isExchange: grantType.hasSuffix("token-exchange"), dpop: dpop)
+        token.source = try source
+        return token
     }
 
     /// Adds a caller's parameters, which can't replace those of the flow.
@@ -179,19 +222,32 @@ public struct OAuthClient: Sendable {
             headers.add(name: "Authorization", value: "Basic \(Data(pair.utf8).base64EncodedString())")
         case .post(let secret): form += [Parameter("client_id", id), Parameter("client_secret", secret)]
         case .privateKeyJWT(let key, let keyID, let audience):
-            form += [
-                Parameter("client_id", id),
-                Parameter("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"),
-                Parameter("client_assertion", try assertion(key, keyID, audience)),
-            ]
+            form += assertionParameters(try assertion(key, keyID, audience))
+        case .assertion(let assertion):
+            do {
+                form += assertionParameters(try await assertion())
+            } catch is CancellationError {
+                throw .cancelled
+            } catch {
+                throw .invalidArgument("The client's assertion isn't available: \(error.localizedDescription)")
+            }
         }
         if let dpop {
             let proof = try dpop.proof(method: "POST", url: url, accessToken: nil, nonce: nonce, date: now)
             headers.add(name: "DPoP", value: proof)
         }
-        let reply = try await EndpointSender(session: session).post(form, to: url, headers: headers)
+        var reply = try await EndpointSender(session: session).post(form, to: url, headers: headers)
+        reply.secrets = secrets(in: form)
         dpop?.receive(nonce: reply.headers["DPoP-Nonce"], from: url)
         return reply
+    }
+
+    private func assertionParameters(_ assertion: String) -> [Parameter] {
+        [
+            Parameter("client_id", id),
+            Parameter("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"),
+            Parameter("client_assertion", assertion),
+        ]
     }
 
     /// Returns the token that authenticates the client (RFC 7523, section 3).
@@ -209,27 +265,24 @@ public struct OAuthClient: Sendable {
     }
 
     /// Returns the error for a status that isn't the expected one.
-    func refusal(_ reply: EndpointSender.Reply, of form: [Parameter]) -> OAuthError {
+    func refusal(_ reply: EndpointSender.Reply) -> OAuthError {
         guard let object = try? reply.object(), let code = object.string("error") else {
             return .failed(status: reply.status)
         }
         return .refused(
             OAuthErrorResponse(
                 code: code, description: object.string("error_description"), uri: object.string("error_uri"),
-                status: reply.status, hiding: secrets(in: form)))
+                status: reply.status, hiding: reply.secrets))
     }
 
     /// The secrets of a request, which a server could repeat in a description of an error.
-    func secrets(in form: [Parameter]) -> [String] {
-        let names: Set = [
-            "refresh_token", "code", "code_verifier", "device_code", "subject_token", "actor_token", "token",
-            "client_secret", "assertion", "state", "password",
-        ]
-        var secrets = form.filter { names.contains($0.name) }.map(\.value)
-        switch authentication.method {
-        case .basic(let secret), .post(let secret): secrets.append(secret)
-        case .none, .privateKeyJWT, .mutualTLS: break
-        }
+    private func secrets(in form: [Parameter]) -> [String] {
+        var secrets = form.filter { parameter in
+            let isSecret = Redaction.isSensitiveParameter(parameter.name) || parameter.name == "state"
+            // For example, `subject_token_type`.
+            return isSecret && !parameter.name.hasSuffix("_type") && !parameter.name.hasSuffix("_hint")
+        }.map(\.value)
+        if case .basic(let secret) = authentication.method { secrets.append(secret) }
         // The longest first, because one can be a part of another.
         return secrets.sorted { $0.utf8.count > $1.utf8.count }
     }
@@ -238,45 +291,4 @@ public struct OAuthClient: Sendable {
 extension Parameter {
     /// Returns a parameter if it has a value.
     static func optional(_ name: String, _ value: String?) -> [Parameter] { value.map { [Parameter(name, $0)] } ?? [] }
-}
-
-extension OAuthToken {
-    private static let names: Set = [
-        "access_token", "token_type", "expires_in", "refresh_token", "scope", "id_token", "issued_token_type",
-    ]
-    /// The longest lifetime in seconds. A longer one, or one that isn't a number, can't be a date.
-    private static let longestLifetime: TimeInterval = 100 * 365 * 86_400
-
-    /// Reads a token response (RFC 6749, section 5.1).
-    init(_ object: JSONObject, date: Date, isExchange: Bool, dpop: OAuthDPoP?) throws(OAuthError) {
-        guard let accessToken = object.string("access_token"), Self.isToken(accessToken) else {
-            throw .invalidResponse("It has no usable access_token.")
-        }
-        guard let type = object.string("token_type") else { throw .invalidResponse("It has no token_type.") }
-        switch (type.lowercased(), dpop) {
-        case ("bearer", nil), ("dpop", _?): break
-        case ("n_a", _) where isExchange: break
-        case ("bearer", _?): throw .invalidResponse("The token isn't bound to the DPoP key.")
-        case ("dpop", nil): throw .invalidResponse("The token is bound to a DPoP key, but the client has none.")
-        default: throw .invalidResponse("Its token_type isn't supported.")
-        }
-        var expirationDate: Date?
-        if object.contains("expires_in") {
-            guard let seconds = object.seconds("expires_in"), seconds >= 0 else {
-                throw .invalidResponse("Its expires_in isn't a number of seconds.")
-            }
-            // Some servers send 0 for a lifetime that they don't determine.
-            if seconds > 0 { expirationDate = date.addingTimeInterval(min(seconds, Self.longestLifetime)) }
-        }
-        self.init(
-            accessToken: accessToken, type: type, expirationDate: expirationDate,
-            refreshToken: object.nonemptyString("refresh_token"), scope: object.nonemptyString("scope"),
-            idToken: object.nonemptyString("id_token"), issuedTokenType: object.nonemptyString("issued_token_type"),
-            otherMembers: object.texts(except: Self.names))
-    }
-
-    /// Whether a text can be sent in a header (RFC 6750, section 2.1, without its stricter alphabet).
-    private static func isToken(_ text: String) -> Bool {
-        !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
-    }
 }

@@ -9,6 +9,7 @@ public struct OAuthClientAuthentication: Sendable {
         case basic(secret: String)
         case post(secret: String)
         case privateKeyJWT(any OAuthSigner, keyID: String?, audience: String?)
+        case assertion(@Sendable () async throws -> String)
         case mutualTLS
     }
 
@@ -37,6 +38,15 @@ public struct OAuthClientAuthentication: Sendable {
         .init(method: .privateKeyJWT(key, keyID: keyID, audience: audience))
     }
 
+    /// A JSON Web Token from elsewhere (RFC 7523), for example the token of a workload's platform or of a signing service.
+    ///
+    /// - Parameter assertion: Returns the token. It is called for each request. Its error fails the request.
+    public static func assertion(_ assertion: @escaping @Sendable () async throws -> String)
+        -> OAuthClientAuthentication
+    {
+        .init(method: .assertion(assertion))
+    }
+
     /// The client's certificate (RFC 8705). Set it as the `clientIdentity` of the session's configuration. Requests use the
     /// ``OAuthServer/mutualTLSEndpoints``.
     public static let mutualTLS = OAuthClientAuthentication(method: .mutualTLS)
@@ -51,7 +61,7 @@ extension OAuthClientAuthentication: CustomStringConvertible, CustomDebugStringC
         case .none: "none"
         case .basic: "client_secret_basic"
         case .post: "client_secret_post"
-        case .privateKeyJWT: "private_key_jwt"
+        case .privateKeyJWT, .assertion: "private_key_jwt"
         case .mutualTLS: "tls_client_auth"
         }
     }

@@ -34,7 +34,9 @@ public enum OAuthError: Error, Sendable {
     case listenerFailed(String)
     /// No token is stored, or the stored token has expired and has no refresh token. The user must sign in again.
     case signInRequired
-    /// The token was renewed 5 times in 30 seconds, and is still refused or has expired again.
+    /// A token was issued by another authorization server, or for another client or key. It isn't sent.
+    case tokenMismatch
+    /// In 30 seconds, a service refused more than 5 tokens, or 5 new tokens expired.
     case renewedTooOften
     /// The token store failed.
     case tokenStoreFailed(String)
@@ -106,6 +108,14 @@ public struct OAuthErrorResponse: Sendable, Hashable {
     /// The status of the response, or nil if the error was in a redirect.
     public let status: Int?
 
+    /// Creates a response, for example for tests.
+    public init(code: Code, description: String? = nil, uri: String? = nil, status: Int? = nil) {
+        self.code = code
+        self.description = description
+        self.uri = uri
+        self.status = status
+    }
+
     init(code: String, description: String?, uri: String?, status: Int?, hiding secrets: [String]) {
         func shown(_ text: String) -> String {
             var text = text
@@ -151,6 +161,8 @@ extension OAuthError: LocalizedError {
         case .redirectTimedOut: "The browser didn't return in time. Start the authorization again."
         case .listenerFailed(let reason): "The listener for the redirect can't be used: \(reason)"
         case .signInRequired: "No usable token is stored. The user must sign in again."
+        case .tokenMismatch:
+            "The token was issued by another authorization server, or for another client or key, so it isn't sent."
         case .renewedTooOften:
             "The token was renewed too often, and is still refused. Check that the service accepts the server's tokens."
         case .tokenStoreFailed(let reason): "The token store failed: \(reason)"

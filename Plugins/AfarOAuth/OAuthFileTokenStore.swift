@@ -89,22 +89,35 @@ public final class OAuthFileTokenStore: OAuthTokenStore {
 
     /// Locks the file next to the token's file, which can't be locked itself, because each change replaces it.
     private func lockFile() async throws -> Int32 {
-        let descriptor = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
-        guard descriptor >= 0 else { throw failure() }
-        do {
-            let end = ContinuousClock.now + Self.longestWait
-            var delay = Duration.milliseconds(5)
-            // Not a blocking call, which couldn't be canceled.
-            while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-                guard errno == EWOULDBLOCK || errno == EINTR else { throw failure() }
-                guard ContinuousClock.now < end else { throw failure("another process has locked it for too long") }
-                try await Task.sleep(for: delay)
-                delay = min(delay * 2, .milliseconds(100))
+        let end = ContinuousClock.now + Self.longestWait
+        while true {
+            let descriptor = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+            guard descriptor >= 0 else { throw failure() }
+            do {
+                try await lock(descriptor, until: end)
+            } catch {
+                close(descriptor)
+                throw error
             }
-            return descriptor
-        } catch {
+            // The file can have been removed during the wait. Then other processes lock a new one.
+            var (locked, current) = (stat(), stat())
+            if fstat(descriptor, &locked) == 0, lstat(path + ".lock", &current) == 0, locked.st_ino == current.st_ino,
+                locked.st_dev == current.st_dev
+            {
+                return descriptor
+            }
             close(descriptor)
-            throw error
+        }
+    }
+
+    private func lock(_ descriptor: Int32, until end: ContinuousClock.Instant) async throws {
+        var delay = Duration.milliseconds(5)
+        // Not a blocking call, which couldn't be canceled.
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            guard errno == EWOULDBLOCK || errno == EINTR else { throw failure() }
+            guard ContinuousClock.now < end else { throw failure("another process has locked it for too long") }
+            try await Task.sleep(for: delay)
+            delay = min(delay * 2, .milliseconds(100))
         }
     }
 }

@@ -21,40 +21,46 @@ public import Foundation
 /// renewed, all requests wait for the same result. Canceling one of them doesn't affect the others. See `AuthenticationInterceptor`, on which this
 /// class is built.
 ///
-/// A token is renewed at most 5 times in 30 seconds. Then requests fail with ``OAuthError/renewedTooOften``.
+/// A request for which a token was renewed isn't sent again if the service also refuses the new token. If a service refuses more than 5 tokens in 30
+/// seconds, its requests fail with ``OAuthError/renewedTooOften``. Other services aren't affected.
+///
+/// A stored token that was issued by another server, or for another client or key, is ignored.
 ///
 /// Several sessions can share an interceptor. All methods can be called from any thread.
 public final class OAuthInterceptor: RequestInterceptor {
-    /// The sent proof of a request. It is replaced in each attempt.
-    private struct Proof {
-        weak var request: Request?
-        var nonce: String?
-        /// Whether the request has been sent again with a nonce.
-        var isRetried = false
-    }
-
     private let client: OAuthClient
     private let origins: Set<Origin>
     private let hasInvalidOrigin: Bool
     private let authenticator: OAuthAuthenticator
     private let interceptor: AuthenticationInterceptor<OAuthAuthenticator>
-    private let proofs = Locked<[ObjectIdentifier: Proof]>([:])
-    private let queue = DispatchQueue(label: "afar.oauth.nonces")
+    private let records: RequestRecords
+
+    /// Creates an interceptor that stores the token in memory.
+    ///
+    /// - Parameters:
+    ///   - client: Renews tokens. If it has a DPoP key, requests have proofs.
+    ///   - renewal: How a token is renewed. The default is ``OAuthRenewal/refreshToken``.
+    ///   - origins: The URLs of the services to which tokens are sent. Only their schemes, hosts and ports count. Requests to other origins
+    ///     aren't changed. If one of the URLs has no host, all requests fail.
+    public convenience init(client: OAuthClient, renewal: OAuthRenewal = .refreshToken, origins: [URL]) {
+        self.init(
+            client: client, store: OAuthMemoryTokenStore(), renewal: renewal, origins: origins, onStoreFailure: { _ in }
+        )
+    }
 
     /// Creates an interceptor.
     ///
     /// - Parameters:
     ///   - client: Renews tokens. If it has a DPoP key, requests have proofs.
-    ///   - store: Stores the token. The default is a new store in memory.
+    ///   - store: Stores the token.
     ///   - renewal: How a token is renewed. The default is ``OAuthRenewal/refreshToken``.
     ///   - origins: The URLs of the services to which tokens are sent. Only their schemes, hosts and ports count. Requests to other origins
     ///     aren't changed. If one of the URLs has no host, all requests fail.
-    ///   - onStoreFailure: Called if a renewed token can't be saved. The interceptor continues to use it, but other processes can't. The default
-    ///     ignores the failure.
+    ///   - onStoreFailure: Called with the error if a renewed token can't be saved. The interceptor continues to use the token, but after a
+    ///     restart, the user possibly must sign in again. Log the error.
     public init(
-        client: OAuthClient, store: any OAuthTokenStore = OAuthMemoryTokenStore(),
-        renewal: OAuthRenewal = .refreshToken,
-        origins: [URL], onStoreFailure: @escaping @Sendable (any Error) -> Void = { _ in }
+        client: OAuthClient, store: any OAuthTokenStore, renewal: OAuthRenewal = .refreshToken, origins: [URL],
+        onStoreFailure: @escaping @Sendable (any Error) -> Void
     ) {
         self.client = client
         let known = origins.compactMap { Origin($0) }
@@ -64,17 +70,41 @@ public final class OAuthInterceptor: RequestInterceptor {
             client: client, store: store, renewal: renewal, onStoreFailure: onStoreFailure)
         interceptor = AuthenticationInterceptor(
             authenticator: authenticator, credential: authenticator.credential(nil), refreshWindow: nil)
+        records = RequestRecords(client.dpop)
     }
 
     /// The token that is added to requests, or nil if none has been loaded or requested yet.
     public var token: OAuthToken? { interceptor.credential?.token }
 
+    /// Returns the token, after loading or renewing it if necessary, for example for a connection that isn't a request of Afar.
+    ///
+    /// Concurrent calls and requests share one renewal. Canceling the task doesn't cancel the renewal.
+    ///
+    /// - Throws: An ``OAuthError``.
+    public func validToken() async throws(OAuthError) -> OAuthToken {
+        let (results, continuation) = AsyncStream<Result<OAuthToken?, any Error>>.makeStream()
+        interceptor.adapt(URLRequest(url: URL(filePath: "/")), for: client.session) { [interceptor] result in
+            continuation.yield(result.map { _ in interceptor.credential?.token })
+            continuation.finish()
+        }
+        // The iteration also ends if the task is canceled.
+        for await result in results {
+            switch result {
+            case .success(let token?): return token
+            case .success(nil): throw .signInRequired
+            case .failure(let error): throw error as? OAuthError ?? .tokenStoreFailed(error.localizedDescription)
+            }
+        }
+        throw .cancelled
+    }
+
     /// Stores a token and uses it for all further requests.
     ///
-    /// - Throws: ``OAuthError/tokenStoreFailed(_:)``.
+    /// - Throws: ``OAuthError/tokenStoreFailed(_:)``, or ``OAuthError/tokenMismatch`` if the token was issued by another server or for another
+    ///   client or key.
     public func signIn(with token: OAuthToken) async throws(OAuthError) {
-        try await authenticator.replace(with: token)
-        interceptor.credential = authenticator.credential(token)
+        let stored = try await authenticator.replace(with: token)
+        interceptor.credential = authenticator.credential(stored)
     }
 
     /// Removes the token from the interceptor and the store. The token isn't revoked: see ``OAuthClient/revoke(_:)``.
@@ -82,7 +112,7 @@ public final class OAuthInterceptor: RequestInterceptor {
     /// - Throws: ``OAuthError/tokenStoreFailed(_:)``. The next request then loads the token that is still in the store.
     public func signOut() async throws(OAuthError) {
         interceptor.credential = authenticator.credential(nil)
-        try await authenticator.replace(with: nil)
+        _ = try await authenticator.replace(with: nil)
         interceptor.credential = authenticator.credential(nil)
     }
 
@@ -150,14 +180,23 @@ public final class OAuthInterceptor: RequestInterceptor {
     ) {
         // The response can be that of another server, after a redirect.
         guard !EndpointSender.isSending, let response = request.response, response.statusCode == 401,
-            let url = response.url,
-            let origin = Self.origin(of: url), origins.contains(origin),
-            request.request?.url.flatMap(Self.origin(of:)) == origin
+            let url = response.url, let origin = Self.origin(of: url), origins.contains(origin),
+            let urlRequest = request.request, urlRequest.url.flatMap(Self.origin(of:)) == origin
         else { return completion(.doNotRetry) }
-        if let dpop = client.dpop, response.requiresNonce {
-            return completion(retriesWithNonce(request, dpop, url) ? .retry : .doNotRetry)
+        if client.dpop != nil, response.requiresNonce {
+            return completion(records.retriesWithNonce(request, url) ? .retry : .doNotRetry)
         }
-        proofs.withLock { $0[ObjectIdentifier(request)]?.isRetried = false }
+        guard authenticator.didRequest(urlRequest, with: response, failDueToAuthenticationError: error) else {
+            return completion(.doNotRetry)
+        }
+        let isNew = interceptor.credential.map { credential in
+            credential.isIssued && authenticator.isRequest(urlRequest, authenticatedWith: credential)
+        }
+        guard records.permitsRenewal(for: request, refusing: isNew == true) else { return completion(.doNotRetry) }
+        let token = urlRequest.value(forHTTPHeaderField: "Authorization") ?? ""
+        guard authenticator.permitsRenewal(of: token, refusedBy: origin) else {
+            return completion(.doNotRetryWithError(OAuthError.renewedTooOften))
+        }
         interceptor.retry(request, for: session, dueTo: error, completion: completion)
     }
 
@@ -178,42 +217,8 @@ public final class OAuthInterceptor: RequestInterceptor {
                 method: urlRequest.httpMethod ?? "GET", url: url, accessToken: String(token.dropFirst(5)), nonce: nonce,
                 date: client.now)
             urlRequest.setValue(proof, forHTTPHeaderField: "DPoP")
-            if let request { record(nonce, of: request, dpop) }
+            if let request { records.record(nonce, of: request) }
             return urlRequest
-        }
-    }
-
-    /// Records the nonce in the proof of a request, and waits for the nonces of its responses.
-    private func record(_ nonce: String?, of request: Request, _ dpop: OAuthDPoP) {
-        let isFirst = proofs.withLock { proofs in
-            let id = ObjectIdentifier(request)
-            if let known = proofs[id], known.request === request {
-                proofs[id]?.nonce = nonce
-                return false
-            }
-            // Requests that have ended are removed when the number doubles.
-            if proofs.count >= 64, proofs.count.nonzeroBitCount == 1 {
-                proofs = proofs.filter { $0.value.request != nil }
-            }
-            proofs[id] = Proof(request: request, nonce: nonce)
-            return true
-        }
-        guard isFirst else { return }
-        request.onHTTPResponse(on: queue) { response in
-            guard let url = response.url else { return }
-            dpop.receive(nonce: response.value(forHTTPHeaderField: "DPoP-Nonce"), from: url)
-        }
-    }
-
-    /// Returns whether a refused request is sent again with a new nonce, at most once in a row.
-    private func retriesWithNonce(_ request: Request, _ dpop: OAuthDPoP, _ url: URL) -> Bool {
-        proofs.withLock { proofs in
-            let id = ObjectIdentifier(request)
-            guard let proof = proofs[id], proof.request === request, !proof.isRetried,
-                let nonce = dpop.nonce(for: url), nonce != proof.nonce
-            else { return false }
-            proofs[id]?.isRetried = true
-            return true
         }
     }
 }
@@ -238,9 +243,14 @@ public struct OAuthRenewal: Sendable {
     }
 
     /// Uses the refresh token. Without one, requests fail with ``OAuthError/signInRequired``.
-    public static let refreshToken = OAuthRenewal { client, token throws(OAuthError) in
-        guard let token else { throw .signInRequired }
-        return try await client.refresh(token)
+    public static let refreshToken = refreshToken()
+
+    /// Uses the refresh token. For the parameters, see ``OAuthClient/refresh(_:scope:resources:parameters:)``.
+    public static func refreshToken(scope: String? = nil, resources: [URL] = []) -> OAuthRenewal {
+        OAuthRenewal { client, token throws(OAuthError) in
+            guard let token else { throw .signInRequired }
+            return try await client.refresh(token, scope: scope, resources: resources)
+        }
     }
 
     /// Uses the client credentials flow. For the parameters, see ``OAuthClient/clientCredentials(scope:resources:parameters:)``.

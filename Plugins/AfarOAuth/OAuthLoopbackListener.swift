@@ -80,7 +80,7 @@ extension OAuthAuthorization {
     /// The text that the browser shows after the redirect.
     public static let defaultPage = """
         <!DOCTYPE html>
-        <html lang="en"><head><meta charset="utf-8"><title>Signed in</title></head>
+        <html lang="en"><head><meta charset="utf-8"><title>Return to the application</title></head>
         <body><p>You can close this window and return to the application.</p></body></html>
         """
 
@@ -102,7 +102,7 @@ extension OAuthAuthorization {
     }
 }
 
-/// A socket that listens on a loopback address, and a pipe that ends a wait for it.
+/// A socket that listens on a loopback address, and a pair of sockets that ends a wait for it.
 final class LoopbackSocket: Sendable {
     let descriptor: Int32
     /// The host and port, as in the field `Host`.
@@ -113,11 +113,7 @@ final class LoopbackSocket: Sendable {
 
     init(port: UInt16, address: OAuthLoopbackListener.Address) throws(OAuthError) {
         let family = address == .ipv4 ? AF_INET : AF_INET6
-        #if canImport(Darwin)
-            let descriptor = Foundation.socket(family, SOCK_STREAM, 0)
-        #else
-            let descriptor = Foundation.socket(family, Int32(SOCK_STREAM.rawValue), 0)
-        #endif
+        let descriptor = Foundation.socket(family, Self.socketType, 0)
         guard descriptor >= 0 else { throw Self.failure() }
         var ends: [Int32] = [-1, -1]
         do throws(OAuthError) {
@@ -127,7 +123,9 @@ final class LoopbackSocket: Sendable {
             authority =
                 try address == .ipv4
                 ? "127.0.0.1:\(Self.bindIPv4(descriptor, port))" : "[::1]:\(Self.bindIPv6(descriptor, port))"
-            guard listen(descriptor, 16) == 0, pipe(&ends) == 0 else { throw Self.failure() }
+            guard listen(descriptor, 16) == 0, socketpair(AF_UNIX, Self.socketType, 0, &ends) == 0 else {
+                throw Self.failure()
+            }
         } catch {
             Foundation.close(descriptor)
             throw error
@@ -146,7 +144,7 @@ final class LoopbackSocket: Sendable {
     /// Refuses new connections.
     func stopListening() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
-    /// Ends the wait, or the next one. Never blocks, because a full pipe has the same effect.
+    /// Ends the wait, or the next one. Never blocks, because a full socket has the same effect.
     func wake() {
         var byte: UInt8 = 0
         _ = write(wakeWriter, &byte, 1)
@@ -157,6 +155,15 @@ final class LoopbackSocket: Sendable {
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
     }
+
+    /// On Linux, a process that another thread starts doesn't inherit the socket.
+    private static let socketType: Int32 = {
+        #if canImport(Darwin)
+            SOCK_STREAM
+        #else
+            Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        #endif
+    }()
 
     private static func failure() -> OAuthError { .listenerFailed(String(cString: strerror(errno))) }
 

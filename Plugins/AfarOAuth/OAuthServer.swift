@@ -19,6 +19,12 @@ public struct OAuthServer: Sendable, Hashable {
     public var revocationEndpoint: URL?
     /// The endpoint that receives authorization requests before the browser is opened (RFC 9126).
     public var pushedAuthorizationRequestEndpoint: URL?
+    /// The server's public keys (RFC 7517), for example to verify ID tokens. AfarOAuth doesn't use it.
+    public var jwksURI: URL?
+    /// The methods of PKCE that the server supports (RFC 8414, section 2), or nil if they aren't known. Authorizations require `S256`.
+    public var codeChallengeMethods: [String]?
+    /// The metadata as JSON, for members without a property, or nil if the server was set by hand.
+    public var metadata: Data?
     /// Whether all authorization requests must be pushed (RFC 9126, section 5). The default is false.
     public var requiresPushedAuthorizationRequests = false
     /// Whether each redirect must contain `iss` (RFC 9207, section 3). The default is false.
@@ -56,11 +62,20 @@ public struct OAuthServer: Sendable, Hashable {
         var lastError = OAuthError.invalidMetadata("No metadata was found.")
         for url in locations(of: issuer) {
             let reply = try await sender.get(url)
-            guard reply.status == 200 else {
-                lastError = .failed(status: reply.status)
+            // An overloaded server doesn't indicate that its metadata has another location.
+            guard reply.status < 500, reply.status != 429 else { throw .failed(status: reply.status) }
+            let object: JSONObject
+            do throws(OAuthError) {
+                guard reply.status == 200 else { throw .failed(status: reply.status) }
+                // Some servers have a web page for each path.
+                object = try reply.object()
+            } catch {
+                lastError = error
                 continue
             }
-            return try OAuthServer(metadata: reply.object(), issuer: issuer.absoluteString)
+            var server = try OAuthServer(metadata: object, issuer: issuer.absoluteString)
+            server.metadata = reply.data
+            return server
         }
         throw lastError
     }
@@ -101,12 +116,18 @@ public struct OAuthServer: Sendable, Hashable {
         authorizationEndpoint = try endpoint("authorization_endpoint", in: metadata)
         deviceAuthorizationEndpoint = try endpoint("device_authorization_endpoint", in: metadata)
         revocationEndpoint = try endpoint("revocation_endpoint", in: metadata)
+        jwksURI = try endpoint("jwks_uri", in: metadata)
+        codeChallengeMethods = metadata.strings("code_challenge_methods_supported")
         pushedAuthorizationRequestEndpoint = try endpoint("pushed_authorization_request_endpoint", in: metadata)
         requiresPushedAuthorizationRequests = metadata.bool("require_pushed_authorization_requests") ?? false
         sendsIssuerInRedirects = metadata.bool("authorization_response_iss_parameter_supported") ?? false
         if let aliases = metadata.object("mtls_endpoint_aliases") {
-            for name in aliases.names {
-                if let url = try endpoint(name, in: aliases) { mutualTLSEndpoints[name] = url }
+            // Aliases of other endpoints aren't used, so they aren't checked.
+            for name in [
+                "token_endpoint", "device_authorization_endpoint", "revocation_endpoint",
+                "pushed_authorization_request_endpoint",
+            ] {
+                mutualTLSEndpoints[name] = try endpoint(name, in: aliases)
             }
         }
     }

@@ -94,13 +94,18 @@ extension HAR.Redaction {
         }
         guard type.hasPrefix("application/x-www-form-urlencoded") else { return data }
         let parameters = String(decoding: data, as: UTF8.self).split(separator: "&", omittingEmptySubsequences: false)
-        return Data(parameters.map { hidden($0, isSecret) }.joined(separator: "&").utf8)
+        return Data(parameters.map { hidden($0, isSecretParameter) }.joined(separator: "&").utf8)
     }
 
     private func isSecret(_ name: String) -> Bool {
         let folded = name.lowercased()
         guard !names.contains(folded) else { return true }
         return hidesCredentials && !harmless.contains(folded) && AfarTransport.Redaction.isSensitive(name)
+    }
+
+    private func isSecretParameter(_ name: String) -> Bool {
+        let isSensitive = hidesCredentials && !harmless.contains(name.lowercased())
+        return isSecret(name) || isSensitive && AfarTransport.Redaction.isSensitiveParameter(name)
     }
 
     private func hidden(_ parameter: Substring, _ isSecret: (String) -> Bool) -> String {

@@ -273,11 +273,15 @@ import Testing
         secret.request.headerFields[.cookie] = "sid=s3cret; theme=s3cret"
         if let name = HTTPField.Name("X-Customer") { secret.request.headerFields[name] = "s3cret" }
         var form = exchange(
-            "/form", .post, body: "user=ada&client_secret=s3cret", type: "application/x-www-form-urlencoded")
+            "/form", .post,
+            body: "user=ada&client_secret=s3cret&code=s3cret&code_verifier=s3cret&client_assertion=s3cret",
+            type: "application/x-www-form-urlencoded")
         form.request.headerFields[.authorization] = "Basic s3cret"
         let recording = RecordingTransport(
             around: MockTransport { _ in
-                var response = MockResponse.json(["access_token": "s3cret", "name": "Ada"])
+                var response = MockResponse.json([
+                    "access_token": "s3cret", "name": "Ada", "device_code": "s3cret", "code": "kept",
+                ])
                 response.fields[.setCookie] = "sid=s3cret; Path=/"
                 return response
             }, redaction: .secrets(and: ["X-Customer"]))
@@ -291,7 +295,7 @@ import Testing
         }
         let replay = try ReplayTransport(contentsOf: file.url)
         let answer = try await replay.send(secret)
-        #expect(answer.text == #"{"access_token":"***","name":"Ada"}"#)
+        #expect(answer.text == #"{"access_token":"***","code":"kept","device_code":"***","name":"Ada"}"#)
         _ = try await replay.send(form)
 
         let shown = try await archive(of: [secret], .none)

@@ -154,9 +154,11 @@ struct AuthgentTests {
             #expect(value["scope"] == "read")
         }
         // Without the proof's key, the token is refused.
+        var token = interceptor.token
+        token?.source = nil
         let other = OAuthInterceptor(
             client: try await server.client(OAuthDPoP(key: SignatureKey.generate(.ecdsaP256SHA256))),
-            store: OAuthMemoryTokenStore(interceptor.token), origins: [resource])
+            store: OAuthMemoryTokenStore(token), origins: [resource])
         let response = await server.session.request(resource, interceptor: other).validate().serializingData().response
         #expect(response.response?.statusCode == 401)
         withExtendedLifetime(child) {}

@@ -71,6 +71,12 @@ struct AuthorizationTests {
         #expect(form["redirect_uri"] == Self.redirectURI)
         #expect(form["resource"] == "https://api.example/v1")
         #expect(try CodeVerifier(text: form["code_verifier"] ?? "").challenge == sent["code_challenge"])
+        let error = await #expect(throws: OAuthError.self) { _ = try await authorization.token(redirectedTo: url) }
+        guard case .redirectMismatch = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(forms.withLock { $0 }.count == 1)
         await server.stop()
     }
 
@@ -106,6 +112,26 @@ struct AuthorizationTests {
         }
         #expect(forms.withLock { $0 }.isEmpty)
         _ = try await authorization.token(redirectedTo: Self.redirect("code=c&state=\(state)&\(issuer)"))
+        await server.stop()
+    }
+
+    @Test func theServerMustSupportS256() async throws {
+        let (server, client, _) = try await Self.server()
+        let redirectURI = try #require(URL(string: Self.redirectURI))
+        for (methods, isSupported) in [(["plain"], false), ([], false), (["plain", "S256"], true)] {
+            var endpoints = client.server
+            endpoints.codeChallengeMethods = methods
+            let client = OAuthClient(id: "client", server: endpoints, session: Session())
+            do throws(OAuthError) {
+                _ = try await client.authorization(redirectURI: redirectURI)
+                #expect(isSupported)
+            } catch {
+                guard case .invalidMetadata = error, !isSupported else {
+                    Issue.record("\(error)")
+                    continue
+                }
+            }
+        }
         await server.stop()
     }
 

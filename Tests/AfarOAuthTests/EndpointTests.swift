@@ -36,6 +36,7 @@ struct EndpointTests {
         #expect(token.idToken == "i")
         #expect(token.otherMembers == ["number": "7", "flag": "true", "text": "t"])
         #expect(token.expirationDate == session.configuration.timeSource.now.addingTimeInterval(60))
+        #expect(token.lifetime == 60)
         await server.stop()
     }
 
@@ -309,6 +310,77 @@ struct EndpointTests {
         await server.stop()
     }
 
+    @Test func otherGrantsAreRequested() async throws {
+        let server = try await TestServer.start()
+        let form = Locked<[String: String]>([:])
+        server.route("/token") { request in
+            form.withLock { $0 = formMembers(request) }
+            return try .json(["access_token": "a", "token_type": "Bearer"])
+        }
+        let grant = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+        let api = try #require(URL(string: "https://api.example/v1"))
+        let token = try await Self.client(server).requestToken(
+            grantType: grant, scope: "s", resources: [api], parameters: ["assertion": "secret-assertion"])
+        #expect(token.source?.clientID == "client")
+        #expect(
+            form.withLock { $0 } == [
+                "grant_type": grant, "scope": "s", "resource": "https://api.example/v1",
+                "assertion": "secret-assertion", "client_id": "client", "client_secret": "the-secret",
+            ])
+        server.route("/token") { request in
+            try .json(["error": "invalid_grant", "error_description": request.text ?? ""], status: 400)
+        }
+        let error = await #expect(throws: OAuthError.self) {
+            _ = try await Self.client(server).requestToken(
+                grantType: grant, parameters: ["assertion": "secret-assertion", "otp": "secret-otp"])
+        }
+        #expect(error?.localizedDescription.contains("secret-") == false)
+        for text in ["https://api.example/v1#a", "/v1"] {
+            let resource = try #require(URL(string: text))
+            let error = await #expect(throws: OAuthError.self) {
+                _ = try await Self.client(server).clientCredentials(resources: [resource])
+            }
+            guard case .invalidArgument = error else {
+                Issue.record("\(String(describing: error))")
+                continue
+            }
+        }
+        await server.stop()
+    }
+
+    @Test func aClientAuthenticatesWithAnotherAssertion() async throws {
+        let server = try await TestServer.start()
+        let form = Locked<[String: String]>([:])
+        server.route("/token") { request in
+            form.withLock { $0 = formMembers(request) }
+            return try .json(["error": "invalid_client", "error_description": request.text ?? ""], status: 401)
+        }
+        let count = Locked(0)
+        let client = Self.client(
+            server,
+            .assertion {
+                count.withLock { count in
+                    count += 1
+                    return "secret-assertion-\(count)"
+                }
+            })
+        for number in 1...2 {
+            let error = await #expect(throws: OAuthError.self) { _ = try await client.clientCredentials() }
+            #expect(error?.code == .invalidClient && error?.localizedDescription.contains("secret-") == false)
+            #expect(form.withLock { $0["client_assertion"] } == "secret-assertion-\(number)")
+        }
+        #expect(form.withLock { $0["client_id"] } == "client")
+        #expect(
+            form.withLock { $0["client_assertion_type"] } == "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
+        let failing = Self.client(server, .assertion { throw URLError(.fileDoesNotExist) })
+        let error = await #expect(throws: OAuthError.self) { _ = try await failing.clientCredentials() }
+        guard case .invalidArgument = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        await server.stop()
+    }
+
     // MARK: Device codes
 
     @Test(arguments: [
@@ -397,6 +469,32 @@ struct EndpointTests {
             ])
     }
 
+    @Test func theOtherLocationOfMetadataIsUsed() async throws {
+        let server = try await TestServer.start()
+        let issuer = server.url("/")
+        server.route("/.well-known/openid-configuration") { _ in
+            Self.answer(#"{"issuer":"\#(issuer.absoluteString)","token_endpoint":"https://as.example/token"}"#)
+        }
+        let page = ServerResponse.content("text/html", Data("<html>".utf8))
+        for response in [page, Self.answer("{}", status: 404), ServerResponse(status: 302, headers: ["Location": "/"])]
+        {
+            server.route("/.well-known/oauth-authorization-server") { _ in response }
+            let found = try await OAuthServer.discover(issuer: issuer, session: Session())
+            #expect(found.tokenEndpoint?.host() == "as.example")
+        }
+        let count = server.requestCount(path: "/.well-known/openid-configuration")
+        server.route("/.well-known/oauth-authorization-server") { _ in .text("overloaded", status: 503) }
+        let error = await #expect(throws: OAuthError.self) {
+            _ = try await OAuthServer.discover(issuer: issuer, session: Session())
+        }
+        guard case .failed(503) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(server.requestCount(path: "/.well-known/openid-configuration") == count)
+        await server.stop()
+    }
+
     @Test func metadataIsChecked() async throws {
         let server = try await TestServer.start()
         let issuer = server.url("/tenant")
@@ -407,13 +505,17 @@ struct EndpointTests {
         let valid = """
             {"issuer":"\(issuer.absoluteString)","token_endpoint":"https://as.example/token",
             "authorization_response_iss_parameter_supported":true,"require_pushed_authorization_requests":true,
-            "mtls_endpoint_aliases":{"token_endpoint":"https://mtls.as.example/token"}}
+            "jwks_uri":"https://as.example/keys","scopes_supported":["a"],
+            "mtls_endpoint_aliases":{"token_endpoint":"https://mtls.as.example/token","other":"mtls"}}
             """
         let found = try await discover(valid)
         #expect(found.tokenEndpoint?.absoluteString == "https://as.example/token")
         #expect(found.sendsIssuerInRedirects && found.requiresPushedAuthorizationRequests)
         #expect(found.mutualTLSEndpoints["token_endpoint"]?.host() == "mtls.as.example")
         #expect(found.revocationEndpoint == nil)
+        #expect(found.jwksURI?.absoluteString == "https://as.example/keys")
+        let members = try JSONSerialization.jsonObject(with: #require(found.metadata)) as? [String: Any]
+        #expect(members?["scopes_supported"] as? [String] == ["a"])
         for text in [
             valid.replacing("/tenant", with: "/other"), valid.replacing("https://as", with: "http://as"),
             valid.replacing("https://as.example/token", with: "/token"), "{}", "[]", "",

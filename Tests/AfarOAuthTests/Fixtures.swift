@@ -131,3 +131,14 @@ func formMembers(_ request: ServerRequest) -> [String: String] {
     components.percentEncodedQuery = request.text?.replacing("+", with: "%20")
     return Dictionary((components.queryItems ?? []).map { ($0.name, $0.value ?? "") }) { first, _ in first }
 }
+
+extension OAuthInterceptor {
+    /// Creates an interceptor whose store must not fail.
+    convenience init(
+        client: OAuthClient, store: any OAuthTokenStore, renewal: OAuthRenewal = .refreshToken, origins: [URL]
+    ) {
+        self.init(client: client, store: store, renewal: renewal, origins: origins) { error in
+            Issue.record("\(error)")
+        }
+    }
+}

@@ -1,8 +1,9 @@
 import Afar
-import AfarOAuth
 import Foundation
 import TestServers
 import Testing
+
+@testable import AfarOAuth
 
 /// The flows with a server of authlib.
 @Suite(.timeLimit(.minutes(5)))
@@ -32,6 +33,36 @@ struct FlowTests {
             privateKeyPEM: isRSA ? TestKeys.otherRSA : TestKeys.otherP256, algorithm: server.key.algorithm)
         let other = try await server.client("keyed", .privateKeyJWT(otherKey, audience: audience))
         await expect(refusedWith: .invalidClient) { _ = try await other.clientCredentials() }
+    }
+
+    /// A client authenticates with a token of a signing service, and another one of its tokens is a grant (RFC 7523, sections 2.1 and 2.2).
+    @Test func assertionsAreMadeElsewhere() async throws {
+        let server = try await AuthlibServer()
+        let audience = try server.url("/token").absoluteString
+        @Sendable func assertion(_ subject: String, _ key: SignatureKey) throws -> String {
+            try key.token(
+                header: ["typ": "JWT"],
+                claims: ["iss": "keyed", "sub": subject, "aud": audience, "jti": UUID().uuidString],
+                times: ["iat": Date(), "exp": Date(timeIntervalSinceNow: 60)])
+        }
+        let client = try await server.client("keyed", .assertion { [key = server.key] in try assertion("keyed", key) })
+        for _ in 0..<2 { _ = try await client.clientCredentials() }
+        let (grant, other) = (
+            "urn:ietf:params:oauth:grant-type:jwt-bearer", try SignatureKey.generate(.ecdsaP256SHA256)
+        )
+        let token = try await client.requestToken(
+            grantType: grant, scope: "files", parameters: ["assertion": assertion("ada", server.key)])
+        #expect(token.scope == "files")
+        let interceptor = OAuthInterceptor(client: client, origins: [try server.url("/")])
+        try await interceptor.signIn(with: token)
+        let resource = try await server.session.request(server.url("/resource"), interceptor: interceptor).validate()
+            .serializingDecodable([String: String].self).value
+        #expect(resource["user"] == "ada")
+        await expect(refusedWith: .invalidGrant) {
+            _ = try await client.requestToken(grantType: grant, parameters: ["assertion": assertion("ada", other)])
+        }
+        let forger = try await server.client("keyed", .assertion { try assertion("keyed", other) })
+        await expect(refusedWith: .invalidClient) { _ = try await forger.clientCredentials() }
     }
 
     @Test func aUserAuthorizesAClientInABrowser() async throws {

@@ -122,6 +122,43 @@ struct TokenStoreTests {
         }
     }
 
+    /// The lock of a removed file has no effect on processes that lock its successor.
+    @Test func aRemovedLockFileIsLockedAgain() async throws {
+        let folder = try TestFolder()
+        let (file, lock) = (folder.url.appending(path: "token"), folder.url.appending(path: "token.lock"))
+        func locked() -> Int32 {
+            let descriptor = open(lock.path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+            #expect(flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+            return descriptor
+        }
+        /// The number of descriptors of this process for the file or its removed predecessor.
+        func descriptorCount() -> Int {
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+            return names.count { name in
+                let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)")
+                return target?.hasPrefix(lock.path) == true
+            }
+        }
+        let first = locked()
+        let isUnlocked = Locked(false)
+        let change = Task {
+            try await OAuthFileTokenStore(file).update { _ in
+                #expect(isUnlocked.withLock { $0 })
+                return Self.token
+            }
+        }
+        while descriptorCount() < 2 { try await Task.sleep(for: .milliseconds(5)) }
+        try FileManager.default.removeItem(at: lock)
+        let second = locked()
+        close(first)
+        // The change now waits for the new file.
+        while descriptorCount() < 2 { try await Task.sleep(for: .milliseconds(5)) }
+        try await Task.sleep(for: .milliseconds(50))
+        isUnlocked.withLock { $0 = true }
+        close(second)
+        #expect(try await change.value == Self.token)
+    }
+
     @Test func processesShareOneRefresh() async throws {
         let server = try await AuthlibServer()
         let client = try await server.client("public")

@@ -14,7 +14,7 @@ os.environ["AUTHLIB_INSECURE_TRANSPORT"] = "1"
 from authlib.integrations.flask_oauth2 import AuthorizationServer
 from authlib.oauth2.rfc6749 import ClientMixin, TokenMixin, grants, scope_to_list
 from authlib.oauth2.rfc7009 import RevocationEndpoint
-from authlib.oauth2.rfc7523 import JWTBearerClientAssertion
+from authlib.oauth2.rfc7523 import JWTBearerClientAssertion, JWTBearerGrant
 from authlib.oauth2.rfc7636 import CodeChallenge
 from authlib.oauth2.rfc8628 import DeviceAuthorizationEndpoint, DeviceCodeGrant, DeviceCredentialDict
 from flask import Flask, jsonify, request
@@ -148,6 +148,13 @@ class Refresh(grants.RefreshTokenGrant):
     def revoke_old_credential(self, credential): credential.revoked = True
 
 
+class SignedGrant(JWTBearerGrant):
+    def resolve_issuer_client(self, issuer): return clients[issuer]
+    def resolve_client_key(self, client, headers, payload): return public_key
+    def authenticate_user(self, subject): return subject
+    def has_granted_permission(self, client, user): return True
+
+
 devices = {}
 
 
@@ -184,6 +191,7 @@ class Revocation(RevocationEndpoint):
 server.register_grant(ClientCredentials)
 server.register_grant(AuthorizationCode, [CodeChallenge(required=True)])
 server.register_grant(Refresh)
+server.register_grant(SignedGrant)
 server.register_grant(Device)
 server.register_endpoint(DeviceEndpoint)
 server.register_endpoint(Revocation)

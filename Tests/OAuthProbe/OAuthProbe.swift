@@ -14,7 +14,7 @@ struct OAuthProbe {
         let session = Session()
         let client = OAuthClient(id: arguments[2], server: OAuthServer(tokenEndpoint: endpoint), session: session)
         let store = OAuthFileTokenStore(URL(filePath: arguments[0]))
-        let interceptor = OAuthInterceptor(client: client, store: store, origins: [resource])
+        let interceptor = OAuthInterceptor(client: client, store: store, origins: [resource]) { print("failed \($0)") }
         let response = await session.request(resource, interceptor: interceptor).validate().serializingData().response
         switch response.result {
         case .success: print("used \(interceptor.token?.accessToken ?? "none")")

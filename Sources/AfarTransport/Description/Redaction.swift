@@ -85,7 +85,7 @@ extension Redaction {
     private static let sensitiveParts = [
         "authorization", "cookie", "token", "secret", "password", "passwd", "passphrase", "passcode", "credential",
         "signature", "bearer", "apikey", "accesskey", "authkey", "privatekey", "signingkey", "subscriptionkey",
-        "sessionid", "sessid", "secwebsocketprotocol",
+        "sessionid", "sessid", "secwebsocketprotocol", "assertion", "codeverifier", "devicecode",
     ].map { Array($0.utf8) }
 
     /// Words that indicate a credential only as a separate word of a name, as in `X-Auth-Key` and `user.pwd`.
@@ -99,6 +99,14 @@ extension Redaction {
 
     /// Returns a Boolean value that indicates whether the name of a header or parameter suggests a credential.
     public static func isSensitive(_ name: String) -> Bool { isSensitive(Array(name.utf8)[...]) }
+
+    /// Returns a Boolean value that indicates whether the name of a parameter in a query or form suggests a credential. Besides the
+    /// names that are sensitive anywhere, this includes `code`, the authorization code of OAuth (RFC 6749, section 4.1.2).
+    public static func isSensitiveParameter(_ name: String) -> Bool { isSensitiveParameter(Array(name.utf8)[...]) }
+
+    private static func isSensitiveParameter(_ name: ArraySlice<UInt8>) -> Bool {
+        name.lazy.map(\.asciiLowercased).elementsEqual("code".utf8) || isSensitive(name)
+    }
 
     static func isSensitive(_ name: ArraySlice<UInt8>) -> Bool {
         var joined: [UInt8] = []
@@ -270,7 +278,7 @@ extension Redaction {
             isInPath = isInPath && separator == UInt8(ascii: ";")
             let parameter = rest.prefix { !beginsParameter($0) }
             let (name, value) = divided(parameter)
-            let isNamed = name.endIndex < value.startIndex && isSensitive(decoded(name)[...])
+            let isNamed = name.endIndex < value.startIndex && isSensitiveParameter(decoded(name)[...])
             guard isNamed || isSensitiveURL(value, encoded) else {
                 rest = rest[value.endIndex...]
                 continue

@@ -61,7 +61,9 @@ enum OAuthSamples {
         signInWithBrowser: (OAuthClient) async throws -> AfarOAuth.OAuthToken
     ) async throws -> Session {
         let store = OAuthFileTokenStore(file)
-        let interceptor = OAuthInterceptor(client: client, store: store, origins: [api])
+        let interceptor = OAuthInterceptor(client: client, store: store, origins: [api]) { error in
+            print(error.localizedDescription)
+        }
         if try store.load() == nil {
             try await interceptor.signIn(with: signInWithBrowser(client))
         }
@@ -70,11 +72,31 @@ enum OAuthSamples {
     }
 
     static func bound(
-        _ server: OAuthServer, _ store: any OAuthTokenStore, _ api: URL, _ pem: String
+        _ server: OAuthServer, _ api: URL, _ pem: String
     ) throws -> OAuthInterceptor {
         let dpop = OAuthDPoP(key: try SignatureKey(privateKeyPEM: pem, algorithm: .ecdsaP256SHA256))
         let client = OAuthClient(id: "reports", server: server, authentication: .none, dpop: dpop, session: AF)
-        let interceptor = OAuthInterceptor(client: client, store: store, origins: [api])
+        let interceptor = OAuthInterceptor(client: client, origins: [api])
         return interceptor
+    }
+
+    static func oneSession(_ server: OAuthServer, _ api: URL, _ secret: String) async throws -> String {
+        let session = Session()
+        let client = OAuthClient(
+            id: "reports", server: server, authentication: .basic(secret: secret), session: session)
+        let interceptor = OAuthInterceptor(client: client, renewal: .clientCredentials(), origins: [api])
+        let report = try await session.request(api, interceptor: interceptor).validate().serializingString().value
+        return report
+    }
+
+    static func elsewhere(_ interceptor: OAuthInterceptor) async throws -> String {
+        let token = try await interceptor.validToken()
+        return token.accessToken
+    }
+
+    static func workload(_ server: OAuthServer, _ file: URL) -> OAuthClient {
+        let authentication = OAuthClientAuthentication.assertion { try String(contentsOf: file, encoding: .utf8) }
+        let client = OAuthClient(id: "reports", server: server, authentication: authentication, session: AF)
+        return client
     }
 }

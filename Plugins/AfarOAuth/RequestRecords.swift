@@ -1,0 +1,83 @@
+import AfarCore
+import AfarTransport
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// What an ``OAuthInterceptor`` records for each request that was refused or has a proof.
+final class RequestRecords: Sendable {
+    private struct Record {
+        weak var request: Request?
+        /// The nonce of the last proof.
+        var nonce: String?
+        /// Whether the request has been sent again with a nonce.
+        var isRetriedWithNonce = false
+        /// Whether a token was refused since the last other response.
+        var isRefused = false
+    }
+
+    private let dpop: OAuthDPoP?
+    private let records = Locked<[ObjectIdentifier: Record]>([:])
+    private let queue = DispatchQueue(label: "afar.oauth.responses")
+
+    init(_ dpop: OAuthDPoP?) { self.dpop = dpop }
+
+    /// Records the nonce in the proof of a request.
+    func record(_ nonce: String?, of request: Request) { change(request) { $0.nonce = nonce } }
+
+    /// Returns whether a refused request is sent again with a new nonce, at most once in a row.
+    func retriesWithNonce(_ request: Request, _ url: URL) -> Bool {
+        change(request) { record in
+            guard !record.isRetriedWithNonce, let nonce = dpop?.nonce(for: url), nonce != record.nonce else {
+                return false
+            }
+            record.isRetriedWithNonce = true
+            return true
+        }
+    }
+
+    /// Returns whether the token of a refused request is renewed.
+    ///
+    /// - Parameter isNew: Whether the refused token is the last one that was issued. It isn't renewed if the request was refused before, because
+    ///   the service apparently refuses all tokens.
+    func permitsRenewal(for request: Request, refusing isNew: Bool) -> Bool {
+        change(request) { record in
+            guard !record.isRefused || !isNew else { return false }
+            record.isRefused = true
+            record.isRetriedWithNonce = false
+            return true
+        }
+    }
+
+    /// Changes the record of a request. With the first change, it begins to observe the responses of the request.
+    private func change<Value>(_ request: Request, _ change: (inout Record) -> Value) -> Value {
+        let id = ObjectIdentifier(request)
+        let (value, isFirst) = records.withLock { records in
+            let known = records[id].flatMap { $0.request === request ? $0 : nil }
+            // Requests that have ended are removed when the number doubles.
+            if known == nil, records.count >= 64, records.count.nonzeroBitCount == 1 {
+                records = records.filter { $0.value.request != nil }
+            }
+            var record = known ?? Record(request: request)
+            let value = change(&record)
+            records[id] = record
+            return (value, known == nil)
+        }
+        if isFirst {
+            request.onHTTPResponse(on: queue) { [weak self, weak request] response in
+                if let self, let request { receive(response, of: request) }
+            }
+        }
+        return value
+    }
+
+    private func receive(_ response: HTTPURLResponse, of request: Request) {
+        if let dpop, let url = response.url {
+            dpop.receive(nonce: response.value(forHTTPHeaderField: "DPoP-Nonce"), from: url)
+        }
+        guard response.statusCode != 401 else { return }
+        records.withLock { $0[ObjectIdentifier(request)]?.isRefused = false }
+    }
+}
