@@ -61,11 +61,13 @@ struct AfarTool: AsyncParsableCommand {
                 try command.run()
             }
             CookieJarFile.save()
+            SessionFile.save()
             let isSaved = ArchiveFile.save()
             await CacheDirectory.save()
             if !isSaved { ExitReason.other.exit() }
         } catch {
             CookieJarFile.save()
+            SessionFile.save()
             ArchiveFile.save()
             await CacheDirectory.save()
             status(after: error).exit()
@@ -75,6 +77,7 @@ struct AfarTool: AsyncParsableCommand {
     /// Returns the command of a command line.
     private static func command(for arguments: [String]) throws -> any ParsableCommand {
         guard !arguments.isEmpty else { return try parseAsRoot(["--help"]) }
+        let arguments = try DefaultOptions.adding(to: arguments)
         do {
             return try parseAsRoot(arguments)
         } catch {

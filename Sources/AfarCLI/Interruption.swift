@@ -61,6 +61,7 @@ final class Interruption: @unchecked Sendable {
             Foundation.signal(signal, SIG_DFL)
         }
         guard let signal = state.withLock({ $0.receivedSignal }) else { return }
+        SessionFile.save()
         ArchiveFile.save()
         // The threads of tasks can block signals.
         var set = sigset_t()

@@ -190,14 +190,14 @@ extension CurlCommand {
     /// - Parameter more: Additional options for curl.
     init(_ plan: RequestPlan, sentWith options: some RequestSending, more: [String]) {
         let sending = options.sending
-        self.init(method: plan.method.rawValue, url: plan.url, headers: plan.headers, body: plan.body?.curlBody)
+        self.init(method: plan.method.rawValue, url: plan.url, headers: plan.headersWithCookies, body: plan.body?.curlBody)
         isDecoding = plan.headers["Accept-Encoding"] == nil
         maximumRedirects = sending.follow ? sending.maxRedirects ?? SessionConfiguration.default.maximumRedirects : nil
         let timeout = sending.timeout.map { ["--max-time", Self.seconds($0)] } ?? []
         let retries = sending.retry > 0 ? ["--retry", "\(sending.retry)", "--retry-connrefused"] : []
         let cookies = sending.cookieJar.map { ["--cookie", $0, "--cookie-jar", $0] } ?? []
         self.options =
-            timeout + retries + cookies + Self.options(options.network) + Self.options(options.security, for: plan.url)
+            timeout + retries + cookies + Self.options(options.network) + Self.options(plan.security, for: plan.url)
             + more
     }
 
