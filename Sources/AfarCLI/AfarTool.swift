@@ -32,6 +32,9 @@ struct AfarTool: AsyncParsableCommand {
                 "afar demo",
             ]))
 
+            TOPICS (afar help TOPIC):
+            \(GuideTopic.list)
+
             EXIT CODES:
             \(ExitReason.table)
 
@@ -54,7 +57,12 @@ struct AfarTool: AsyncParsableCommand {
         signal(SIGPIPE, SIG_IGN)
         StandardOutput.reserveStandardStreams()
         do {
-            var command = try command(for: Array(CommandLine.arguments.dropFirst()))
+            let arguments = Array(CommandLine.arguments.dropFirst())
+            let commands = configuration.subcommands.map { $0._commandName }
+            if let text = try GuideTopic.text(for: arguments, commands: commands) {
+                return try StandardOutput.write(text)
+            }
+            var command = try command(for: arguments)
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
