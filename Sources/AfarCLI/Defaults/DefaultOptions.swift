@@ -88,14 +88,16 @@ enum DefaultOptions {
     /// Throws the failure of an option that no command has.
     private static func checkElsewhere(_ entry: DefaultsFile.Entry, in file: DefaultsFile) throws {
         let commands = AfarTool.configuration.subcommands
-        for command in commands where CommandOption.all(of: command).contains(where: { $0.names.contains(entry.option) })
-        {
+        for command in commands
+        where CommandOption.all(of: command).contains(where: { $0.names.contains(entry.option) }) {
             return
         }
         let names = CommandOption.all(of: RequestCommand<AnyRequest>.self).flatMap(\.names)
         let near = Misspelling.nearest(to: entry.option, in: names.filter { $0.hasPrefix("--") && $0 != entry.option })
         let hint = near.map { ". Did you mean \($0)?" } ?? ""
-        throw Failure(.usage, "\(file.path), line \(entry.line): \(entry.option) isn't an option of afar\(hint.isEmpty ? "." : hint)")
+        throw Failure(
+            .usage,
+            "\(file.path), line \(entry.line): \(entry.option) isn't an option of afar\(hint.isEmpty ? "." : hint)")
     }
 }
 

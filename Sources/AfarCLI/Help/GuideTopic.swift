@@ -79,7 +79,8 @@ enum GuideText {
         func finish() {
             if !paragraph.isEmpty {
                 let isItem = paragraph[0].hasPrefix("- ")
-                blocks.append(TextLayout.wrapped(inline(paragraph.joined(separator: " ")), indent: isItem ? "  " : "", first: ""))
+                blocks.append(
+                    TextLayout.wrapped(inline(paragraph.joined(separator: " ")), indent: isItem ? "  " : "", first: ""))
             }
             if !rows.isEmpty { blocks.append(table(rows)) }
             (paragraph, rows) = ([], [])
@@ -87,7 +88,9 @@ enum GuideText {
         for line in lines {
             if line.hasPrefix("```") {
                 finish()
-                if let lines = code { blocks.append(lines.map { $0.isEmpty ? "" : "    \($0)" }.joined(separator: "\n")) }
+                if let lines = code {
+                    blocks.append(lines.map { $0.isEmpty ? "" : "    \($0)" }.joined(separator: "\n"))
+                }
                 code = code == nil ? [] : nil
             } else if code != nil {
                 code?.append(line)
@@ -115,7 +118,8 @@ enum GuideText {
     private static func table(_ rows: [[String]]) -> String {
         rows.dropFirst().map { cells in
             let first = cells.first ?? ""
-            let rest = TextLayout.wrapped(cells.dropFirst().joined(separator: "; "), indent: String(repeating: " ", count: 8))
+            let rest = TextLayout.wrapped(
+                cells.dropFirst().joined(separator: "; "), indent: String(repeating: " ", count: 8))
             return "  \(first)\n\(rest)"
         }.joined(separator: "\n")
     }
@@ -128,7 +132,9 @@ enum GuideText {
         while let next = rest.popFirst() {
             if next == "`" {
                 isCode.toggle()
-            } else if !isCode, next == "[", let end = rest.firstRange(of: "]("), let close = rest[end.upperBound...].firstIndex(of: ")") {
+            } else if !isCode, next == "[", let end = rest.firstRange(of: "]("),
+                let close = rest[end.upperBound...].firstIndex(of: ")")
+            {
                 result += inline(String(rest[..<end.lowerBound]))
                 rest = rest[rest.index(after: close)...]
             } else if isCode || next != "*" {

@@ -67,7 +67,9 @@ struct RequestPlan {
         var stored = session?.headers ?? []
         if options.security.hasCredential {
             stored.removeAll { $0.name.lowercased() == "authorization" }
-        } else if let credential = session?.credential, !own.contains(where: { $0.name.lowercased() == "authorization" }) {
+        } else if let credential = session?.credential,
+            !own.contains(where: { $0.name.lowercased() == "authorization" })
+        {
             try security.use(credential)
         }
         session?.add(own, options.security.storedCredential)

@@ -69,7 +69,8 @@ final class SessionFile: Sendable {
             guard let data = try OwnFile.contents(of: path, limit: sizeLimit) else { return nil }
             guard let session = try? JSONDecoder().decode(StoredSession.self, from: data) else {
                 throw Failure(
-                    .usage, "\(option): \(path) isn't a session's file. It isn't changed. Remove it, or choose another.")
+                    .usage, "\(option): \(path) isn't a session's file. It isn't changed. Remove it, or choose another."
+                )
             }
             guard session.version <= StoredSession.currentVersion else {
                 throw Failure(.usage, "\(option): \(path) requires a newer version of afar.")

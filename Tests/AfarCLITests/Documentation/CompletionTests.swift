@@ -24,7 +24,8 @@ struct CompletionTests {
         ("afar download :1 -o no", ["note.txt"]),
         ("afar upload :1 --file no", ["note.txt"]), ("afar get :1 --st", ["--stream"]), ("afar up", ["upload"]),
         ("afar upload :1 --p", ["--part", "--passphrase-file", "--pin", "--progress", "--proxy"]),
-        ("afar xml :1 --x", ["--xpath"]),
+        ("afar xml :1 --x", ["--xpath"]), ("afar :1 --ses", ["--session", "--session-read-only"]),
+        ("afar get :1 --default-h", []), ("afar get :1 --no-c", ["--no-config"]),
         ("afar download :1 --no", ["--no-follow", "--no-progress"]),
         ("afar download :1 --re", ["--record", "--replay", "--resume", "--retry"]),
     ])
@@ -32,6 +33,11 @@ struct CompletionTests {
         let directory = try ScratchDirectory()
         try directory.write("", to: "note.txt")
         #expect(try await completions(line, in: directory).sorted() == words)
+    }
+
+    @Test func bashOffersTheCommandsFirst() async throws {
+        let words = try await completions("afar ", in: ScratchDirectory())
+        #expect(Set(words).isSuperset(of: ["get", "request", "download", "serve", "help"]), "\(words)")
     }
 
     @Test(arguments: ["bash", "zsh", "fish"])
