@@ -7,7 +7,7 @@ enum GuideTopic {
         "requests": "Requests", "items": "Items", "redirects": "Redirects and retries", "bodies": "Request bodies",
         "timing": "Timing", "cookies": "Cookies and caching", "sessions": "Sessions", "config": "Default options",
         "network": "Proxies, sockets and protocols", "tls": "TLS and authentication",
-        "logging": "Verbose output and recordings", "curl": "curl commands", "xml": "XML and HTML",
+        "logging": "Verbose output and recordings", "curl": "curl commands", "xpath": "XML and HTML",
         "images": "Images", "downloads": "Downloads", "uploads": "Uploads", "streams": "Streams",
         "reachability": "Reachability", "sockets": "WebSockets and raw connections",
         "exit-codes": "Scripts and exit codes", "completions": "Completions and manual",

@@ -190,7 +190,8 @@ extension CurlCommand {
     /// - Parameter more: Additional options for curl.
     init(_ plan: RequestPlan, sentWith options: some RequestSending, more: [String]) {
         let sending = options.sending
-        self.init(method: plan.method.rawValue, url: plan.url, headers: plan.headersWithCookies, body: plan.body?.curlBody)
+        self.init(
+            method: plan.method.rawValue, url: plan.url, headers: plan.headersWithCookies, body: plan.body?.curlBody)
         isDecoding = plan.headers["Accept-Encoding"] == nil
         maximumRedirects = sending.follow ? sending.maxRedirects ?? SessionConfiguration.default.maximumRedirects : nil
         let timeout = sending.timeout.map { ["--max-time", Self.seconds($0)] } ?? []

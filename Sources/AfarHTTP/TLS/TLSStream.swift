@@ -193,7 +193,7 @@ final class TLSStream: ByteStream {
         guard code == .clientCertificateRequired || code == .clientCertificateRejected else {
             return Fault(code, message + reason)
         }
-        return Fault(code, message + reason + (AcceptedIssuers.description(of: ssl).map { "; \($0)" } ?? ""))
+        return Fault(code, message + reason + (AcceptedIssuers.description(of: ssl).map { " (\($0))" } ?? ""))
     }
 
     /// Returns the code for an alert about the client's certificate (RFC 8446, section 6.2). The alert can arrive after the

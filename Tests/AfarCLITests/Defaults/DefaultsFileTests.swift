@@ -56,8 +56,8 @@ import Testing
         let server = try await TestServer.start()
         let url = server.url("/json").absoluteString
         let folder = try Self.folder("--progress\n--xpath //a\n--port 1\n--check-status\n--no-follow\n-4\n")
-        let outcome = try await Self.run(url, "--max-redirects", "3", "-6", in: folder)
-        #expect(outcome.errors.contains("Could not connect") || outcome.status == 0, "\(outcome.errors)")
+        let outcome = try await Self.run(url, "--max-redirects", "3", "-4", in: folder)
+        #expect(outcome.status == 0, "\(outcome.errors)")
         #expect(try await Self.run("get", url, in: folder).errors == "")
         #expect(try await Self.run("trust", "--help", in: folder).status == 0)
         await server.stop()
@@ -68,7 +68,7 @@ import Testing
         ("--timeout", "line 1: --timeout requires a value."), ("--include 3", "line 1: --include has no value."),
         ("-H 'X: secret", "line 1: the quote ' isn't closed."), ("timeout 3", "line 1: a line begins with an option"),
         ("-H X: secret", "line 1: an option has one value; put quotes around spaces."),
-        ("--version", "line 1: --version can't be a default."),
+        ("--no-config", "line 1: --no-config can't be a default."),
     ])
     func faultsNameTheFileAndTheLine(text: String, message: String) async throws {
         let folder = try Self.folder(text)

@@ -24,9 +24,9 @@ struct CompletionTests {
         ("afar download :1 -o no", ["note.txt"]),
         ("afar upload :1 --file no", ["note.txt"]), ("afar get :1 --st", ["--stream"]), ("afar up", ["upload"]),
         ("afar upload :1 --p", ["--part", "--passphrase-file", "--pin", "--progress", "--proxy"]),
-        ("afar xml :1 --x", ["--xpath"]), ("afar :1 --ses", ["--session", "--session-read-only"]),
+        ("afar xml :1 --x", ["--xpath"]), ("afar get :1 --ses", ["--session", "--session-read-only"]),
         ("afar get :1 --default-h", []), ("afar get :1 --no-c", ["--no-config"]),
-        ("afar download :1 --no", ["--no-follow", "--no-progress"]),
+        ("afar download :1 --no", ["--no-config", "--no-follow", "--no-progress"]),
         ("afar download :1 --re", ["--record", "--replay", "--resume", "--retry"]),
     ])
     func bashCompletesCommandsOptionsValuesAndFiles(line: String, words: [String]) async throws {

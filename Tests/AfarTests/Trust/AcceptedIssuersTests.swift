@@ -24,7 +24,7 @@ import Testing
         let authority = try #require(Certificate.certificates(contentsOf: certificates.authority).first).subject
         let error = try await message(of: DemandingServer(certificates, version))
         #expect(error.code == .clientCertificateRequired)
-        #expect(error.message.hasSuffix("it accepts certificates issued by \"\(authority)\""), "\(error.message)")
+        #expect(error.message.contains("(it accepts certificates issued by \"\(authority)\")"), "\(error.message)")
     }
 
     @Test(arguments: ["-tls1_2", "-tls1_3"]) func manyAndStrangeNamesStayShort(version: String) async throws {
@@ -48,11 +48,11 @@ import Testing
             text += try String(contentsOf: file, encoding: .utf8)
         }
         try Data(text.utf8).write(to: all)
-        let server = try await DemandingServer(certificates, version, "-requestCAfile", all.path)
+        let server = try await DemandingServer(certificates, version, "-CAfile", all.path)
         let error = try await message(of: server)
         #expect(error.code == .clientCertificateRequired)
         #expect(error.message.contains("\"CN=Authority 1 "), "\(error.message)")
-        #expect(error.message.hasSuffix(" and 2 other authorities"), "\(error.message)")
+        #expect(error.message.contains(" and 2 other authorities)"), "\(error.message)")
         #expect(error.message.unicodeScalars.allSatisfy { $0.value >= 0x20 }, "\(error.message)")
     }
 }
