@@ -175,7 +175,9 @@ let programs: [Target] = [
             "Afar", "AfarDNSOverHTTPS", "AfarDiskCache", "AfarHAR", "AfarImage", "AfarNetworkActivity",
             "AfarParallelDownloads", "AfarResumableUploads",
             "AfarTestServer", "AfarXML", .httpTypes, .argumentParser, .histogram,
-        ]),
+        ],
+        // A symbolic link to the guide, which "afar help" prints.
+        resources: [.embedInCode("Help/Command-Line.md")]),
     .program(
         "AfarFuzz",
         [

@@ -32,6 +32,9 @@ struct AfarTool: AsyncParsableCommand {
                 "afar demo",
             ]))
 
+            TOPICS (afar help TOPIC):
+            \(GuideTopic.list)
+
             EXIT CODES:
             \(ExitReason.table)
 
@@ -54,7 +57,12 @@ struct AfarTool: AsyncParsableCommand {
         signal(SIGPIPE, SIG_IGN)
         StandardOutput.reserveStandardStreams()
         do {
-            var command = try command(for: Array(CommandLine.arguments.dropFirst()))
+            let arguments = Array(CommandLine.arguments.dropFirst())
+            let commands = configuration.subcommands.map { $0._commandName }
+            if let text = try GuideTopic.text(for: arguments, commands: commands) {
+                return try StandardOutput.write(text)
+            }
+            var command = try command(for: arguments)
             try await ReportFile.open(for: command)
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
@@ -62,12 +70,14 @@ struct AfarTool: AsyncParsableCommand {
                 try command.run()
             }
             CookieJarFile.save()
+            SessionFile.save()
             let isSaved = ArchiveFile.save()
             await CacheDirectory.save()
             let isReported = ReportFile.save(isSaved ? .success : .other)
             if !isSaved || !isReported { ExitReason.other.exit() }
         } catch {
             CookieJarFile.save()
+            SessionFile.save()
             ArchiveFile.save()
             await CacheDirectory.save()
             let status = status(after: error)
@@ -78,6 +88,7 @@ struct AfarTool: AsyncParsableCommand {
     /// Returns the command of a command line.
     private static func command(for arguments: [String]) throws -> any ParsableCommand {
         guard !arguments.isEmpty else { return try parseAsRoot(["--help"]) }
+        let arguments = try DefaultOptions.adding(to: arguments)
         do {
             return try parseAsRoot(arguments)
         } catch {

@@ -74,6 +74,7 @@ final class Interruption: @unchecked Sendable {
             Foundation.signal(signal, SIG_DFL)
         }
         guard let signal = state.withLock({ $0.receivedSignal }) else { return }
+        SessionFile.save()
         ArchiveFile.save()
         ReportFile.save(signal: signal)
         // The threads of tasks can block signals.

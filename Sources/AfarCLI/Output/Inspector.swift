@@ -122,7 +122,8 @@ extension CurlCommand {
     /// - Parameter more: Additional options for curl.
     init(_ plan: RequestPlan, sentWith options: some RequestSending, more: [String]) {
         let sending = options.sending
-        self.init(method: plan.method.rawValue, url: plan.url, headers: plan.headers, body: plan.body?.curlBody)
+        self.init(
+            method: plan.method.rawValue, url: plan.url, headers: plan.headersWithCookies, body: plan.body?.curlBody)
         isDecoding = plan.headers["Accept-Encoding"] == nil
         maximumRedirects = sending.follow ? sending.maxRedirects ?? SessionConfiguration.default.maximumRedirects : nil
         let timeout =
@@ -132,7 +133,7 @@ extension CurlCommand {
         let cookies = sending.cookieJar.map { ["--cookie", $0, "--cookie-jar", $0] } ?? []
         self.options =
             timeout + retries + cookies + Self.options(options.network)
-            + Self.options(options.security, options.network, for: plan.url)
+            + Self.options(plan.security, options.network, for: plan.url)
             + more
     }
 

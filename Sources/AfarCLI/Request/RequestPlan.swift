@@ -16,6 +16,10 @@ struct RequestPlan {
     /// The names of default headers that aren't sent.
     var removedHeaders: [String]
     var body: Body?
+    /// The trust options, with the credential of the session if the command line has none.
+    var security: SecurityOptions
+    /// The named session, if any.
+    var session: SessionFile?
 
     /// Creates the plan of a request without a body.
     init(_ method: HTTPMethod, _ address: AddressArgument, _ options: some RequestSending) throws {
@@ -58,8 +62,21 @@ struct RequestPlan {
         let parameters = try options.sending.query.map { try NamedValue($0, option: "--query") }.urlEncoded
         self.url = URLText.complete(url, query: [parameters, query].filter { !$0.isEmpty }.joined(separator: "&"))
         let fields = try options.sending.headers.map { try NamedValue(header: $0) } + headers
-        (self.headers, removedHeaders) = HTTPHeaders.combining(fields + options.sending.shortcuts)
-        if let authorization = try options.security.authorization() {
+        let own = fields + options.sending.shortcuts
+        let session = try options.sending.session(for: self.url)
+        (self.session, security) = (session, options.security)
+        var stored = session?.headers ?? []
+        if options.security.hasCredential {
+            stored.removeAll { $0.name.lowercased() == "authorization" }
+        } else if let credential = session?.credential,
+            !own.contains(where: { $0.name.lowercased() == "authorization" })
+        {
+            try security.use(credential)
+        }
+        session?.add(own, options.security.storedCredential)
+        let defaults = try options.sending.defaultHeaders.map { try NamedValue(header: $0) }
+        (self.headers, removedHeaders) = HTTPHeaders.combining(defaults.replaced(by: stored).replaced(by: own))
+        if let authorization = try security.authorization() {
             guard self.headers["Authorization"] == nil else {
                 throw Failure(.usage, "Choose between -H 'Authorization: …' and --bearer or --auth basic.")
             }
@@ -201,6 +218,12 @@ struct NamedValue: Equatable {
 }
 
 extension [NamedValue] {
+    /// Returns these headers without those that the others contain, too, followed by the others.
+    func replaced(by others: [NamedValue]) -> [NamedValue] {
+        let names = Set(others.map { $0.name.lowercased() })
+        return filter { !names.contains($0.name.lowercased()) } + others
+    }
+
     /// The names and values as "a=1&b=2", escaped and in order. Names can repeat.
     var urlEncoded: String {
         let encoding = URLEncoding.default

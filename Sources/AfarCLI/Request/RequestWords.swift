@@ -79,10 +79,15 @@ enum Misspelling {
     /// Returns the command whose name differs in one letter, or in two if it's long, or has two letters exchanged.
     static func command(meantBy word: String) -> String? {
         let names = AfarTool.configuration.subcommands.map { $0._commandName } + ["help"]
-        let word = word.lowercased()
-        let distances = names.map { (name: $0, distance: distance(from: Array(word.utf8), to: Array($0.utf8))) }
         let isName = word.utf8.count <= 12 && word.utf8.allSatisfy(\.isLetter)
-        guard isName, let nearest = distances.min(by: { $0.distance < $1.distance }) else { return nil }
+        return isName ? nearest(to: word.lowercased(), in: names) : nil
+    }
+
+    /// Returns the name that differs in one letter, or in two if it's long, or has two letters exchanged.
+    static func nearest(to word: String, in names: [String]) -> String? {
+        guard word.utf8.count <= 30 else { return nil }
+        let distances = names.map { (name: $0, distance: distance(from: Array(word.utf8), to: Array($0.utf8))) }
+        guard let nearest = distances.min(by: { $0.distance < $1.distance }) else { return nil }
         return nearest.distance <= (nearest.name.count > 5 ? 2 : 1) ? nearest.name : nil
     }
 

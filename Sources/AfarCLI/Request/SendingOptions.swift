@@ -68,6 +68,22 @@ struct SendingOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "Send the cookies, headers and credentials of this session of the host, and save new ones.",
+            valueName: "name|path"))
+    var session: String?
+
+    @Option(help: ArgumentHelp("Like --session, without saving anything.", valueName: "name|path"))
+    var sessionReadOnly: String?
+
+    @Flag(help: "Ignore the file of default options, ~/.config/afar/config.")
+    var noConfig = false
+
+    /// The headers in the file of defaults. The command line's headers replace them.
+    @Option(name: .customLong("default-header"), parsing: .unconditionalSingleValue, help: .private)
+    var defaultHeaders: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
             "Cache responses in this folder, and reuse them while they are valid.", valueName: "folder"))
     var cache: String?
 
@@ -81,10 +97,16 @@ struct SendingOptions: ParsableArguments {
         return cookies + [NamedValue(name: "User-Agent", value: userAgent)]
     }
 
-    /// The store for the cookies of the options' files; nil without files.
-    func cookieStore() throws -> (any CookieStore)? {
+    /// The named session for a request to the URL, if any.
+    func session(for url: String) throws -> SessionFile? {
+        guard let name = session ?? sessionReadOnly else { return nil }
+        return try SessionFile(name, isReadOnly: session == nil, url: url)
+    }
+
+    /// The store for the cookies of the options' files and of the session; nil without files.
+    func cookieStore(of session: SessionFile?) throws -> (any CookieStore)? {
         let files = cookie.filter { !$0.contains("=") }
-        let jar = try cookieJar.map { try CookieJarFile.open($0) }
+        let jar: (any CookieStore)? = try session?.open() ?? cookieJar.map { try CookieJarFile.open($0) }
         guard !files.isEmpty else { return jar }
         let store: any CookieStore = jar ?? MemoryCookieStore()
         for file in files {
@@ -112,6 +134,9 @@ struct SendingOptions: ParsableArguments {
             }
         }
         if let connectTimeout { try TimeoutArgument.check(connectTimeout, option: "--connect-timeout") }
+        if [session, sessionReadOnly, cookieJar].compactMap(\.self).count > 1 {
+            throw ValidationError("Choose one of --session, --session-read-only and --cookie-jar.")
+        }
     }
 }
 
@@ -161,27 +186,27 @@ extension RequestSending {
         if let limit = sending.connectTimeout { configuration.timeoutIntervalForConnect = limit }
         if let maxRedirects = sending.maxRedirects { configuration.maximumRedirects = maxRedirects }
         configuration.publicSuffixList = SystemPublicSuffixList.shared
-        if let store = try sending.cookieStore() { configuration.cookieStore = store }
+        if let store = try sending.cookieStore(of: plan.session) { configuration.cookieStore = store }
         if let cache = sending.cache { configuration.cacheStore = try CacheDirectory.open(cache, option: "--cache") }
         if let http = network.http { configuration.httpVersion = http.version }
         let base = try archive.replayed()
         if base == nil {
             configuration.network = try network.settings(readsEnvironment: sending.transport.readsNetworkSettings)
         }
-        try security.apply(to: &configuration, url: plan.url)
+        try plan.security.apply(to: &configuration, url: plan.url)
         if base == nil, configuration.tlsKeyLogFile == nil {
             configuration.tlsKeyLogFile = sending.transport.keyLogFile
         }
         if base == nil { try network.apply(to: &configuration, sending.transport.makeTransport) }
         let transport = try archive.recording(base ?? sending.transport.makeTransport(for: configuration))
         let possible: [(any RequestInterceptor)?] = [
-            try security.netrcInterceptor(), Retries(sending).policy,
+            try plan.security.netrcInterceptor(), Retries(sending).policy,
         ]
         let interceptors = possible.compactMap(\.self)
         return Session(
             configuration: configuration,
             interceptor: interceptors.isEmpty ? nil : Interceptor(interceptors: interceptors),
-            serverTrustManager: try security.trustManager(for: plan.url),
+            serverTrustManager: try plan.security.trustManager(for: plan.url),
             redirectHandler: sending.follow ? nil : .doNotFollow,
             eventMonitors: try archive.monitors(), transport: wrap(transport))
     }

@@ -42,6 +42,8 @@ final class TLSStream: ByteStream {
     @exclusivity(unchecked) private var trustError: ServerTrustError?
     /// Why the client's identity could not be presented.
     @exclusivity(unchecked) private var identityFault: Fault?
+    /// Whether the server requested a certificate, but the client has none.
+    @exclusivity(unchecked) private var lacksIdentity = false
     /// Called with each session that the server offers for resumption.
     @exclusivity(unchecked) var onSession: ((TLSSession) -> Void)?
     /// Sessions that arrived before the server was trusted.
@@ -187,14 +189,19 @@ final class TLSStream: ByteStream {
         let error = ERR_peek_last_error()
         defer { ERR_clear_error() }
         let reason = ERR_reason_error_string(error).map { ": " + String(cString: $0) } ?? ""
-        return Fault(Self.code(ofAlert: afar_reason(error)) ?? code, message + reason)
+        let code = Self.code(ofAlert: afar_reason(error), lacksIdentity: lacksIdentity) ?? code
+        guard code == .clientCertificateRequired || code == .clientCertificateRejected else {
+            return Fault(code, message + reason)
+        }
+        return Fault(code, message + reason + (AcceptedIssuers.description(of: ssl).map { " (\($0))" } ?? ""))
     }
 
     /// Returns the code for an alert about the client's certificate (RFC 8446, section 6.2). The alert can arrive after the
-    /// handshake.
-    private static func code(ofAlert reason: Int32) -> TransportError.Code? {
+    /// handshake. Before TLS 1.3, a missing certificate has no alert of its own (RFC 5246, section 7.4.6).
+    private static func code(ofAlert reason: Int32, lacksIdentity: Bool) -> TransportError.Code? {
         switch reason {
         case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED: .clientCertificateRequired
+        case SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE where lacksIdentity: .clientCertificateRequired
         case SSL_R_SSLV3_ALERT_BAD_CERTIFICATE, SSL_R_TLSV1_ALERT_UNKNOWN_CA, SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED,
             SSL_R_SSLV3_ALERT_CERTIFICATE_REVOKED, SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN,
             SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE:
@@ -216,7 +223,10 @@ final class TLSStream: ByteStream {
     /// - Returns: OpenSSL's code: 1 to continue, 0 for a failure, -1 to wait for the decision about the server.
     private func presentIdentity() -> Int32 {
         guard isAccepted else { return -1 }
-        guard let identity = security?.identity else { return 1 }
+        guard let identity = security?.identity else {
+            lacksIdentity = true
+            return 1
+        }
         let certificates = ([identity.certificate] + identity.intermediates).map(\.pemEncoded).joined()
         let key = identity.pemEncodedPrivateKey
         let isUsed =

@@ -24,9 +24,10 @@ struct CompletionTests {
         ("afar download :1 -o no", ["note.txt"]),
         ("afar upload :1 --file no", ["note.txt"]), ("afar get :1 --st", ["--stream"]), ("afar up", ["upload"]),
         ("afar upload :1 --p", ["--part", "--passphrase-file", "--pin", "--print", "--progress", "--proxy"]),
-        ("afar xml :1 --x", ["--xpath"]), ("afar bench :1 --ra", ["--rate", "--raw"]),
-        ("afar diff :1 :2 --all", ["--all-fields"]),
-        ("afar download :1 --no", ["--no-follow", "--no-progress"]),
+        ("afar xml :1 --x", ["--xpath"]), ("afar get :1 --ses", ["--session", "--session-read-only"]),
+        ("afar get :1 --default-h", []), ("afar get :1 --no-c", ["--no-config"]),
+        ("afar bench :1 --ra", ["--rate", "--raw"]), ("afar diff :1 :2 --all", ["--all-fields"]),
+        ("afar download :1 --no", ["--no-config", "--no-follow", "--no-progress"]),
         (
             "afar download :1 --re",
             ["--record", "--replay", "--report", "--resume", "--retry", "--retry-all", "--retry-delay"]
@@ -36,6 +37,11 @@ struct CompletionTests {
         let directory = try ScratchDirectory()
         try directory.write("", to: "note.txt")
         #expect(try await completions(line, in: directory).sorted() == words)
+    }
+
+    @Test func bashOffersTheCommandsFirst() async throws {
+        let words = try await completions("afar ", in: ScratchDirectory())
+        #expect(Set(words).isSuperset(of: ["get", "request", "download", "serve", "help"]), "\(words)")
     }
 
     @Test(arguments: ["bash", "zsh", "fish"])

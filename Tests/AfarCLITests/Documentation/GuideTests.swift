@@ -34,7 +34,8 @@ struct GuideTests {
             func here(_ text: String) -> String { text.replacing(":8080", with: ":\(port)") }
             let folder = try Tool.url().deletingLastPathComponent().path
             let outcome = try await Tool.bash(
-                "PATH='\(folder)':$PATH; cd '\(directory.url.path)'; \(here(step.command))")
+                "PATH='\(folder)':$PATH; cd '\(directory.url.path)'; \(here(step.command))",
+                environment: ["XDG_CONFIG_HOME": directory.url.path, "XDG_DATA_HOME": directory.url.path])
             let lines = (outcome.errors + outcome.text).trimmingCharacters(in: .newlines)
             #expect(lines == step.output.map(here).joined(separator: "\n"), "\(step.command)")
         }

@@ -11,8 +11,10 @@ final class DemandingServer {
 
     /// Starts the server.
     ///
-    /// - Parameter version: The OpenSSL option that selects the TLS version.
-    init(_ certificates: TestCertificates, _ version: String) async throws {
+    /// - Parameters:
+    ///   - version: The OpenSSL option that selects the TLS version.
+    ///   - options: More options.
+    init(_ certificates: TestCertificates, _ version: String, _ options: String...) async throws {
         port = try ReservedPort()
         url = try #require(URL(string: "https://localhost:\(port.number)/"))
         server = try ChildProcess(
@@ -20,7 +22,7 @@ final class DemandingServer {
                 "openssl", "s_server", "-accept", "127.0.0.1:\(port.number)", "-www", version, "-Verify", "2",
                 "-verify_return_error", "-CAfile", certificates.authority.path,
                 "-cert", certificates.file("good.crt").path, "-key", certificates.file("good.key").path,
-            ], output: log)
+            ] + options, output: log)
         try await server.wait { server.output.contains("ACCEPT") }
     }
 

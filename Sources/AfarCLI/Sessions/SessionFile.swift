@@ -1,0 +1,202 @@
+import Afar
+import AfarStages
+import Foundation
+
+/// A named session: the cookies, the headers and the credential that requests to one server share.
+///
+/// Each process reads the file before its request. After the response, it locks the session, reads the file again, and replaces it
+/// with a file that also contains its own changes. If two processes change the same cookie or header, the last one wins.
+final class SessionFile: Sendable {
+    /// The session that ``save()`` writes.
+    private static let opened = Locked<SessionFile?>(nil)
+    private static let sizeLimit = 4 * 1024 * 1024
+
+    let path: String
+    /// The option with the name.
+    private let option: String
+    private let isReadOnly: Bool
+    private let origin: SessionOrigin
+    /// The contents before the request; nil if there was no file.
+    private let initial: StoredSession?
+    private let store = MemoryCookieStore()
+    private let changes = Locked(Changes())
+
+    /// What the command line adds to a session.
+    struct Changes {
+        /// The headers. Those with an empty value are removed.
+        var headers: [NamedValue] = []
+        var credential: StoredSession.Credential?
+    }
+
+    /// Opens a session.
+    ///
+    /// - Parameters:
+    ///   - name: A name, or a path that begins with "." or "/".
+    ///   - url: The URL of the request.
+    init(_ name: String, isReadOnly: Bool, url: String) throws {
+        option = "\(isReadOnly ? "--session-read-only" : "--session") \(name)"
+        guard let origin = SessionOrigin(url: url) else {
+            throw Failure(.usage, "This URL cannot be requested: \(url).")
+        }
+        (self.origin, self.isReadOnly) = (origin, isReadOnly)
+        path = try Self.path(of: name, option: option, origin)
+        initial = try Self.read(path, option: option)
+        if let other = initial?.origin, other != origin.text {
+            throw Failure(
+                .usage, "\(option) belongs to \(other), and isn't used for \(origin.text). Choose another session.")
+        }
+        if isReadOnly, initial == nil {
+            throw Failure(.usage, "\(option): there is no such session for \(origin.text). --session creates one.")
+        }
+        store.store((initial?.cookies ?? []).compactMap(\.cookie), from: nil, now: Date())
+    }
+
+    /// Returns the file of a session.
+    private static func path(of name: String, option: String, _ origin: SessionOrigin) throws -> String {
+        if name.hasPrefix("/") || name.hasPrefix(".") { return name }
+        guard !name.isEmpty, name.utf8.count <= 100, !name.contains("/"),
+            name.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F })
+        else {
+            throw Failure(
+                .usage, "\(option): a name has no slash and at most 100 bytes. A path begins with \"/\" or \"./\".")
+        }
+        let base = OwnFile.baseFolder("XDG_DATA_HOME", default: ".local/share")
+        return "\(base)/afar/sessions/\(origin.folder)/\(name).json"
+    }
+
+    private static func read(_ path: String, option: String) throws -> StoredSession? {
+        do {
+            guard let data = try OwnFile.contents(of: path, limit: sizeLimit) else { return nil }
+            guard let session = try? JSONDecoder().decode(StoredSession.self, from: data) else {
+                throw Failure(
+                    .usage, "\(option): \(path) isn't a session's file. It isn't changed. Remove it, or choose another."
+                )
+            }
+            guard session.version <= StoredSession.currentVersion else {
+                throw Failure(.usage, "\(option): \(path) requires a newer version of afar.")
+            }
+            return session
+        } catch let problem as OwnFile.Problem {
+            throw Failure(.usage, "\(option): \(path) cannot be used: \(problem.text).")
+        }
+    }
+
+    // MARK: The request
+
+    /// The headers that the session adds to a request.
+    var headers: [NamedValue] { (initial?.headers ?? []).map { NamedValue(name: $0.name, value: $0.value) } }
+
+    /// The credential that the session adds to a request.
+    var credential: StoredSession.Credential? { initial?.credential }
+
+    /// Sets what the command line adds to the session.
+    func add(_ headers: [NamedValue], _ credential: StoredSession.Credential?) {
+        changes.withLock { $0 = Changes(headers: headers.filter { Self.isKept($0.name) }, credential: credential) }
+    }
+
+    /// Returns whether a header can be part of a session. Those that describe one body or one condition can't.
+    private static func isKept(_ name: String) -> Bool {
+        let name = name.lowercased()
+        let single: Set = ["cookie", "host", "range", "transfer-encoding", "expect", "proxy-authorization"]
+        return !name.hasPrefix("content-") && !name.hasPrefix("if-") && !single.contains(name)
+    }
+
+    /// Returns the store for the request's cookies, and saves the session when the tool ends.
+    func open() -> any CookieStore {
+        if !isReadOnly { Self.opened.withLock { $0 = self } }
+        return store
+    }
+
+    /// Returns the value of a `Cookie` field for the URL, if any.
+    func cookieField(for url: String) -> String? {
+        guard let url = URL(keepingEscapesOf: url) else { return nil }
+        let pairs = store.cookies(for: url).map { $0.name.isEmpty ? $0.value : "\($0.name)=\($0.value)" }
+        return pairs.isEmpty ? nil : pairs.joined(separator: "; ")
+    }
+
+    // MARK: Saving
+
+    /// Saves the session of the command. Reports an error as a warning, because the request itself is complete.
+    static func save() {
+        guard let session = opened.withLock({ $0 }) else { return }
+        do {
+            try session.write()
+        } catch {
+            let reason = (error as? Failure)?.message ?? error.localizedDescription
+            StandardError.write("afar: the session was not saved: \(TerminalText.line(reason))\n")
+        }
+    }
+
+    private func write() throws {
+        let url = URL(filePath: path)
+        if !path.hasPrefix(".") {
+            try? FileManager.default.createDirectory(
+                at: url.deletingLastPathComponent(), withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700])
+        }
+        let lock = try SessionLock(path + ".lock")
+        defer { withExtendedLifetime(lock) {} }
+        let latest = try Self.read(path, option: option)
+        let result = merged(into: latest ?? StoredSession(origin: origin.text))
+        guard result != latest else { return }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        try replace(with: try encoder.encode(result) + Data("\n".utf8))
+    }
+
+    /// Returns a session with the changes of this process.
+    private func merged(into latest: StoredSession) -> StoredSession {
+        var result = latest
+        result.origin = origin.text
+        let changes = changes.withLock { $0 }
+        let names = Set(changes.headers.map { $0.name.lowercased() })
+        result.headers.removeAll { names.contains($0.name.lowercased()) }
+        result.headers += changes.headers.filter { !$0.value.isEmpty }.map { .init(name: $0.name, value: $0.value) }
+        if let credential = changes.credential { result.credential = credential }
+        let before = Dictionary((initial?.cookies ?? []).map { ($0.key, $0) }) { $1 }
+        let after = store.all.sorted { $0.creationDate < $1.creationDate }.map { StoredCookie($0) }
+        let kept = Set(after.map(\.key))
+        let changed = after.filter { before[$0.key] != $0 }
+        let replaced = Set(changed.map(\.key)).union(before.keys.filter { !kept.contains($0) })
+        result.cookies.removeAll { replaced.contains($0.key) }
+        result.cookies += changed
+        return result
+    }
+
+    /// Replaces the file atomically. Only the owner can read it.
+    private func replace(with data: Data) throws {
+        let temporary = "\(path).\(UUID().uuidString)"
+        let descriptor = Foundation.open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw Failure(.other, "\(path) cannot be written: \(Failure.systemReason).") }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        do {
+            try handle.write(contentsOf: data)
+            try handle.synchronize()
+            guard rename(temporary, path) == 0 else {
+                throw Failure(.other, "\(path) cannot be written: \(Failure.systemReason).")
+            }
+        } catch {
+            unlink(temporary)
+            throw error
+        }
+    }
+}
+
+/// A lock between processes, held until the object is deallocated.
+private final class SessionLock {
+    private let descriptor: Int32
+
+    /// - Throws: A failure if the lock can't be created, or another process holds it for more than ten seconds.
+    init(_ path: String) throws {
+        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw Failure(.other, "\(path) cannot be written: \(Failure.systemReason).") }
+        for _ in 0..<1000 {
+            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return }
+            guard errno == EWOULDBLOCK || errno == EINTR else { break }
+            usleep(10_000)
+        }
+        throw Failure(.other, "\(path) is locked by another process.")
+    }
+
+    deinit { close(descriptor) }
+}

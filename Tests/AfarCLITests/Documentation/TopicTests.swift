@@ -1,0 +1,50 @@
+import ArgumentParser
+import Foundation
+import Testing
+
+@testable import AfarCLI
+
+struct TopicTests {
+    private static let commands = AfarTool.configuration.subcommands.map { $0._commandName }
+
+    @Test func theGuideIsPartOfTheExecutable() throws {
+        #expect(try Data(PackageResources.Command_Line_md) == Data(contentsOf: Pages.guide))
+    }
+
+    @Test func everySectionIsATopic() throws {
+        let text = try Pages.text(Pages.guide)
+        let sections = text.matches(of: /(?m)^## (.+)$/).map { String($0.output.1) }
+        let headings = GuideTopic.headings.map(\.value)
+        #expect(Set(sections).subtracting(headings) == ["Installation"])
+        #expect(Set(GuideTopic.names).isDisjoint(with: Self.commands.filter { $0 != "curl" }))
+    }
+
+    @Test(arguments: GuideTopic.names.filter { !commands.contains($0) })
+    func topicsAreText(name: String) throws {
+        let text = try #require(try GuideTopic.text(for: ["help", name], commands: Self.commands))
+        #expect(text.count > 200)
+        for line in text.split(separator: "\n") where !line.hasPrefix("    ") { #expect(line.count <= 80, "\(line)") }
+        #expect(!text.contains("](") && !text.contains("```"))
+    }
+
+    @Test func aSectionEndsBeforeTheNext() async throws {
+        let outcome = try await Tool.run("help", "downloads")
+        #expect(outcome.text.hasPrefix("DOWNLOADS\n\nafar download saves a response"))
+        #expect(outcome.text.contains("PARALLEL REQUESTS") && !outcome.text.contains("UPLOADS"))
+    }
+
+    @Test func commandsHavePrecedenceAndOtherWordsAreErrors() async throws {
+        #expect(try await Tool.run("help", "download").text.contains("USAGE: afar download"))
+        #expect(try await Tool.run("help").text.contains("sessions, config"))
+        let near = try await Tool.run("help", "itens")
+        #expect(near.status == 2 && near.errors.contains(#"Did you mean "afar help items"?"#))
+        let other = try await Tool.run("help", "weather")
+        #expect(other.status == 2 && other.errors.contains(#""afar help" lists them."#))
+    }
+
+    @Test(arguments: [["get", ":1", "--tiemout", "3"], [":1", "--tiemout", "3"]])
+    func misspelledOptionsAreSuggested(arguments: [String]) async throws {
+        let outcome = try await Tool.run(arguments)
+        #expect(outcome.status == 2 && outcome.errors.contains("Did you mean '--timeout'?"), "\(outcome.errors)")
+    }
+}

@@ -1,0 +1,131 @@
+import AfarTestServer
+import Foundation
+import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct SessionTests {
+    private let folder: ScratchDirectory
+    private let server: TestServer
+
+    init() async throws {
+        folder = try ScratchDirectory()
+        server = try await TestServer.start()
+    }
+
+    private func run(_ path: String, _ arguments: String..., environment: [String: String] = [:]) async throws
+        -> Tool.Outcome
+    {
+        try await Tool.run(
+            ["get", server.url(path).absoluteString] + arguments,
+            environment: ["XDG_DATA_HOME": folder.url.path].merging(environment) { $1 }, directory: folder.url)
+    }
+
+    private func headers(_ outcome: Tool.Outcome) throws -> [String: String] {
+        try #require(outcome.json()["headers"] as? [String: String], "\(outcome.errors)")
+    }
+
+    private func file(_ name: String) throws -> URL {
+        let host = try #require(server.url.host())
+        return folder.url.appending(path: "afar/sessions/\(host)_\(try #require(server.url.port))/\(name).json")
+    }
+
+    private func mode(_ url: URL) throws -> Int? {
+        try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? Int
+    }
+
+    @Test func cookiesHeadersAndCredentialsAreKept() async throws {
+        let first = try await run(
+            "/cookies/set?a=1", "X-Team:blue", "X-Old:1", "Content-Type:text/x", "If-Match:x", "--session", "work",
+            "--bearer", "token")
+        #expect(first.errors == "")
+        let second = try headers(await run("/anything", "--session", "work"))
+        #expect(second["cookie"] == "a=1")
+        #expect(second["x-team"] == "blue")
+        #expect(second["authorization"] == "Bearer token")
+        #expect(second["content-type"] == nil && second["if-match"] == nil)
+        let third = try headers(
+            await run("/anything", "--session", "work", "X-Team:red", "X-Old:", "--auth", "basic", "-u", "a:b"))
+        #expect(third["x-team"] == "red")
+        #expect(third["x-old"] == nil)
+        #expect(third["authorization"]?.hasPrefix("Basic ") == true)
+        let last = try headers(await run("/anything", "--session-read-only", "work", "X-Team:green"))
+        #expect(last["x-team"] == "green")
+        #expect(last["x-old"] == nil)
+        #expect(last["authorization"]?.hasPrefix("Basic ") == true)
+        #expect(try headers(await run("/anything", "--session", "work"))["x-team"] == "red")
+        #expect(try headers(await run("/anything", "--session", "other"))["x-team"] == nil)
+        #expect(try mode(file("work")) == 0o600)
+        #expect(try mode(file("work").deletingLastPathComponent()) == 0o700)
+        await server.stop()
+    }
+
+    @Test func aSessionIsForOneServer() async throws {
+        let path = folder.url.appending(path: "mine.json").path
+        _ = try await run("/anything", "--session", path, "--bearer", "token")
+        let other = try await TestServer.start()
+        let outcome = try await Tool.run("get", other.url("/anything").absoluteString, "--session", path)
+        #expect(outcome.status == 2)
+        #expect(
+            outcome.errors.contains("belongs to \(server.url.absoluteString.trimmingCharacters(in: ["/"]))"),
+            "\(outcome.errors)")
+        #expect(outcome.text == "")
+        let redirected = try await run(
+            "/redirect-to?url=\(other.url("/anything").absoluteString)", "--session", path)
+        #expect(!redirected.text.contains("token"))
+        await other.stop()
+        await server.stop()
+    }
+
+    @Test func aPasswordOfTheEnvironmentIsNotSaved() async throws {
+        let outcome = try await run(
+            "/anything", "--session", "work", "--user", "ada", "--auth", "basic",
+            environment: ["AFAR_PASSWORD": "scret"])
+        #expect(try headers(outcome)["authorization"]?.hasPrefix("Basic ") == true)
+        #expect(try !String(contentsOf: file("work"), encoding: .utf8).contains("scret"))
+        await server.stop()
+    }
+
+    @Test(arguments: ["{", #"{"version":99,"origin":"x","headers":[],"cookies":[]}"#, "[]"])
+    func aFileThatIsNoSessionIsNotChanged(text: String) async throws {
+        try folder.write(text, to: "bad.json")
+        let outcome = try await run("/cookies/set?a=1", "--session", "./bad.json")
+        #expect(outcome.status == 2)
+        #expect(outcome.errors.contains("bad.json"), "\(outcome.errors)")
+        #expect(try folder.contents(of: "bad.json") == Data(text.utf8))
+        await server.stop()
+    }
+
+    @Test(arguments: ["a/b", "", "work\u{1B}"])
+    func invalidNamesAreRejected(name: String) async throws {
+        let outcome = try await run("/anything", "--session", name)
+        #expect(outcome.status == 2 && outcome.errors.contains("--session"), "\(outcome.errors)")
+        await server.stop()
+    }
+
+    @Test func missingSessionsAndConflictsAreUsageErrors() async throws {
+        let missing = try await run("/anything", "--session-read-only", "work")
+        #expect(missing.status == 2 && missing.errors.contains("there is no such session"))
+        let conflict = try await run("/anything", "--session", "a", "--cookie-jar", "jar.txt")
+        #expect(conflict.status == 2 && conflict.errors.contains("Choose one of --session"))
+        await server.stop()
+    }
+
+    @Test func concurrentProcessesKeepAllCookies() async throws {
+        try await withThrowingTaskGroup(of: Tool.Outcome.self) { group in
+            for number in 1...6 {
+                group.addTask { try await run("/cookies/set?c\(number)=\(number)", "--session", "work") }
+            }
+            for try await outcome in group { #expect(outcome.status == 0 && outcome.errors == "") }
+        }
+        let cookies = try headers(await run("/anything", "--session", "work"))["cookie"] ?? ""
+        #expect(Set(cookies.split(separator: "; ")) == Set((1...6).map { "c\($0)=\($0)" }))
+        await server.stop()
+    }
+
+    @Test func theCurlCommandHasTheSessionsCookies() async throws {
+        _ = try await run("/cookies/set?a=1", "--session", "work", "X-Team:blue")
+        let outcome = try await run("/anything", "--session", "work", "--curl", "--show-secrets", "X-More:1")
+        #expect(outcome.text.contains("'Cookie: a=1'") && outcome.text.contains("'X-Team: blue'"))
+        #expect(try !String(contentsOf: file("work"), encoding: .utf8).contains("X-More"))
+        await server.stop()
+    }
+}
