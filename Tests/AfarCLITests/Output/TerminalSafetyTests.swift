@@ -4,8 +4,9 @@ import Testing
 
 /// Bodies and header fields can't control a terminal, whatever their type.
 struct TerminalSafetyTests {
-    /// Characters that steer terminals: ESC, CSI, a title sequence, BEL, backspace, CR, and a change of direction.
-    private static let hostile = "\u{1B}[2J\u{9B}1m\u{1B}]0;x\u{7}\u{8}\u{7F}\rx\u{202E}"
+    /// Characters that steer terminals: ESC, CSI, a title sequence, DEL, CR, and a change of direction. A body with others, such as BEL, is
+    /// described as binary data.
+    private static let hostile = "\u{1B}[2J\u{9B}1m\u{1B}]0;x\u{9C}\u{7F}\rx\u{202E}"
 
     @Test(
         .timeLimit(.minutes(5)),
@@ -16,9 +17,10 @@ struct TerminalSafetyTests {
         ])
     func controlCharactersAreNotWritten(type: String) async throws {
         let text = Self.hostile
+        let json = text.replacing("\u{1B}", with: "\\u001b").replacing("\r", with: "")
         let body =
             type.contains("json")
-            ? "{\"\(text.replacing("\u{1B}", with: "\\u001b").replacing("\u{7}", with: "").replacing("\u{8}", with: "").replacing("\r", with: ""))\":\"\\u001b[2J\"}"
+            ? "{\"\(json)\":\"\(json)\"}"
             : "<a b=\"\(text)\" c='\(text)'>\(text)<!--\(text)--><![CDATA[\(text)]]>&\(text);<\(text)></a>"
         let server = try await RawServer.start([
             .respond(
@@ -35,6 +37,7 @@ struct TerminalSafetyTests {
         }
         #expect(unsafe.isEmpty, "\(rest.debugDescription)")
         #expect(rest.contains("X-A: \\u009B2J\n"))
+        #expect(rest.contains("\\u009B1m") == (type != "image/png"))
     }
 
     @Test(.timeLimit(.minutes(5))) func aURLInTheLineForAnImageIsSafe() async throws {
