@@ -177,8 +177,8 @@ struct CurlRequest {
 
     /// Removes "." and ".." from the path of a URL (RFC 3986, section 5.2.4). afar sends them unchanged.
     private static func withoutDots(_ url: String) -> String {
-        let end = url.unicodeScalars.firstIndex { "?#".unicodeScalars.contains($0) } ?? url.endIndex
-        let scheme = url.range(of: "://")?.upperBound ?? url.startIndex
+        let scheme = url.range(of: "://", options: .literal)?.upperBound ?? url.startIndex
+        let end = url.unicodeScalars[scheme...].firstIndex { "?#".unicodeScalars.contains($0) } ?? url.endIndex
         let start = url.unicodeScalars[scheme..<end].firstIndex(of: "/") ?? end
         guard url[start..<end].contains("/.") else { return url }
         var segments: [Substring] = []

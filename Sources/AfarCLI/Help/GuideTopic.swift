@@ -4,10 +4,12 @@ import Foundation
 enum GuideTopic {
     /// The topics and the headings of their sections.
     static let headings: KeyValuePairs = [
-        "requests": "Requests", "items": "Items", "redirects": "Redirects and retries", "bodies": "Request bodies",
+        "requests": "Requests", "items": "Items", "output": "Output", "tasks": "Everyday tasks",
+        "redirects": "Redirects and retries", "bodies": "Request bodies",
         "timing": "Timing", "cookies": "Cookies and caching", "sessions": "Sessions", "config": "Default options",
         "network": "Proxies, sockets and protocols", "tls": "TLS and authentication",
-        "logging": "Verbose output and recordings", "curl": "curl commands", "xpath": "XML and HTML",
+        "logging": "Verbose output and recordings", "reports": "Reports", "load": "Load tests",
+        "comparing": "Comparing responses", "curl": "curl commands", "xpath": "XML and HTML",
         "images": "Images", "downloads": "Downloads", "uploads": "Uploads", "streams": "Streams",
         "reachability": "Reachability", "sockets": "WebSockets and raw connections",
         "exit-codes": "Scripts and exit codes", "completions": "Completions and manual",

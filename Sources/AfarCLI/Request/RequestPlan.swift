@@ -21,6 +21,14 @@ struct RequestPlan {
     /// The named session, if any.
     var session: SessionFile?
 
+    /// The encoded parameters of items and of `-G`, which are a part of the URL.
+    private let query: String
+
+    /// Creates the plan of the same request to another URL. It uses the credential of the session of that URL only.
+    init(repeating plan: RequestPlan, at url: String, _ options: some RequestSending) throws {
+        try self.init(url: url, query: plan.query, headers: [], options) { (plan.method, plan.body) }
+    }
+
     /// Creates the plan of a request without a body.
     init(_ method: HTTPMethod, _ address: AddressArgument, _ options: some RequestSending) throws {
         try self.init(url: address.url, query: "", headers: [], options) { (method, nil) }
@@ -59,6 +67,7 @@ struct RequestPlan {
         guard !url.allSatisfy(\.isWhitespace) else {
             throw Failure(.usage, "The URL is empty. Example: afar example.com")
         }
+        self.query = query
         let parameters = try options.sending.query.map { try NamedValue($0, option: "--query") }.urlEncoded
         self.url = URLText.complete(url, query: [parameters, query].filter { !$0.isEmpty }.joined(separator: "&"))
         let fields = try options.sending.headers.map { try NamedValue(header: $0) } + headers

@@ -178,7 +178,7 @@ struct BenchTests {
         (["--requests", "1", "--duration", "1s"], "--requests or --duration"), (["--rate", "0"], "--rate"),
         (["--concurrency", "0"], "--concurrency"), (["--duration", "10q"], "10s, 500ms or 2m"),
         (["--retry", "1"], "--retry can't be combined with bench"), (["--har", "a"], "--har"),
-        (["--method", "a b"], "is not an HTTP method"),
+        (["--method", "a b"], "--method requires the name of a method"),
     ])
     func invalidOptionsAreUsageErrors(options: [String], words: String) async throws {
         let outcome = try await Tool.run(["bench", ":1/"] + options)

@@ -35,7 +35,7 @@ struct PrintTests {
     func theRequestIsPrintedAsItWasSent(transport: String) async throws {
         let server = try await server()
         let outcome = try await Tool.run(
-            "post", server.url.absoluteString, "--print", "HBhb", "--data", "hello", "-H", "X-Two: 2", "--transport",
+            "post", server.url.absoluteString, "--print", "HBhb", "--raw", "hello", "-H", "X-Two: 2", "--transport",
             transport)
         #expect(outcome.text == (try received(by: server)) + "hello\n\n" + Self.head + "ok\n")
         for name in [
@@ -106,7 +106,7 @@ struct PrintTests {
     @Test(.timeLimit(.minutes(5))) func offlinePrintsWhatWouldBeSent() async throws {
         for arguments in [
             ["get"], ["get", "--query", "q=a b", "-H", "Accept: text/x"], ["post", "--json", "name=Ädä"],
-            ["post", "--form", "a=1 2"], ["put", "--data", "text", "-H", "User-Agent: me", "-H", "Host: other.test"],
+            ["post", "--form", "a=1 2"], ["put", "--raw", "text", "-H", "User-Agent: me", "-H", "Host: other.test"],
             ["delete"], ["post"], ["head"],
         ] {
             let server = try await RawServer.start([.respond("HTTP/1.1 204 No Content\r\n\r\n"), .close])
@@ -142,7 +142,7 @@ struct PrintTests {
 
     @Test(.timeLimit(.minutes(5))) func offlineIsReadableAndSafeOnATerminal() async throws {
         let outcome = try await Tool.runOnTerminal(
-            "post", ":1", "--offline", "--data", "{\"a\":\"\u{9B}2J\u{1B}\"}", "-H", "X-A: \u{9B}2J",
+            "post", ":1", "--offline", "--raw", "{\"a\":\"\u{9B}2J\u{1B}\"}", "-H", "X-A: \u{9B}2J",
             environment: ["NO_COLOR": "1"])
         #expect(outcome.status == 0, "\(outcome.errors)")
         #expect(outcome.text.contains("X-A: \\u009B2J\n"))

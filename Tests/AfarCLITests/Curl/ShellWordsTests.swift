@@ -59,6 +59,13 @@ struct ShellWordsTests {
         }
     }
 
+    @Test func combiningCharactersDoNotHideTheEndOfTheScheme() {
+        let translation = CurlTranslation(command: "curl 'http://\u{301}?://' 'http://x/\u{301}/../?/../'") { _ in
+            Data()
+        }
+        #expect(translation.problems.isEmpty && translation.commands.count == 2)
+    }
+
     /// Work per byte stays the same, measured by the ratio of long to short inputs.
     @Test(
         .timeLimit(.minutes(1)),

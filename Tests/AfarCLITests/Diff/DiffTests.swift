@@ -109,7 +109,7 @@ struct DiffTests {
         server.route("/echo/{n}") { .text("\($0.method) \($0.headers["X-A"] ?? "") \($0.text ?? "")") }
         let arguments = [
             "diff", server.url("/echo/1").absoluteString, server.url("/echo/2").absoluteString, "-H", "X-A: 5",
-            "--data",
+            "--raw",
             "-", "--query", "q=1",
         ]
         let outcome = try await Tool.run(arguments, input: Data("hello".utf8))

@@ -141,7 +141,7 @@ struct VerboseTests {
     }
 
     @Test(.timeLimit(.minutes(5))) func nothingIsShownAsSentBeforeTheConnection() async throws {
-        let outcome = try await Tool.run("post", try ClosedPort().url.absoluteString, "-v", "--data", "hello")
+        let outcome = try await Tool.run("post", try ClosedPort().url.absoluteString, "-v", "--raw", "hello")
         #expect(lines(outcome, ">").isEmpty)
         #expect(!outcome.errors.contains("hello"))
     }
@@ -149,7 +149,7 @@ struct VerboseTests {
     @Test(.timeLimit(.minutes(5))) func everyRequestOfARedirectIsShown() async throws {
         let server = try await TestServer.start()
         let outcome = try await Tool.run(
-            "post", server.url("/redirect-to?url=/get&status_code=303").absoluteString, "-v", "--data", "hello")
+            "post", server.url("/redirect-to?url=/get&status_code=303").absoluteString, "-v", "--raw", "hello")
         let starts = outcome.errors.split(separator: "\n").filter { $0.contains(/^[<>] .*HTTP\/1\.1/) }
         #expect(
             starts == [
@@ -179,10 +179,10 @@ struct VerboseTests {
         let server = try await TestServer.start()
         let url = server.url("/status/200").absoluteString
         let text = try await Tool.runWithErrorsOnTerminal(
-            "post", url, "-v", "--data", "a\u{1B}]0;x\u{9B}", environment: ["NO_COLOR": "1"])
+            "post", url, "-v", "--raw", "a\u{1B}]0;x\u{9B}", environment: ["NO_COLOR": "1"])
         #expect(text.errors.contains("\na\\u001B]0;x\\u009B\n"))
         #expect(!text.errors.contains("\u{1B}]0") && !text.errors.contains("\u{9B}"))
-        let binary = try await Tool.run("post", url, "-v", "--data", "-", input: Data([0xFF, 1, 2]))
+        let binary = try await Tool.run("post", url, "-v", "--raw", "-", input: Data([0xFF, 1, 2]))
         #expect(binary.errors.contains("\n(3 bytes of application/octet-stream)\n"))
     }
 

@@ -18,11 +18,11 @@ struct RetryTests {
     @Test func allIncludesPostAndEveryServerError() async throws {
         let server = try await TestServer.start()
         let url = server.url("/unstable?key=a&failures=1").absoluteString
-        let once = try await Tool.run("post", url, "--data", "x", "--retry", "1", "--fail")
+        let once = try await Tool.run("post", url, "--raw", "x", "--retry", "1", "--fail")
         #expect(once.status == 4)
         let arguments = ["--retry", "1", "--retry-delay", "0", "--retry-all", "--fail"]
         let again = server.url("/unstable?key=b&failures=1").absoluteString
-        let repeated = try await Tool.run(["post", again, "--data", "x"] + arguments)
+        let repeated = try await Tool.run(["post", again, "--raw", "x"] + arguments)
         #expect(repeated.status == 0)
         let status = server.url("/status/501").absoluteString
         _ = try await Tool.run("get", status, "--retry", "1", "--retry-delay", "0")

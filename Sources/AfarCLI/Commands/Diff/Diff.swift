@@ -45,13 +45,13 @@ struct Diff: AsyncParsableCommand, ResultReporting {
     }
 
     func run() async throws {
-        let plan = try plan(for: first)
+        let plan = try RequestPlan(RequestWords.Target(url: first), choice, commandMethod: nil, self, body)
         var (secondPlan, secondOptions) = (plan, self)
         if second.hasPrefix("@") {
             secondOptions.archive.record = nil
             secondOptions.archive.replay = String(second.dropFirst())
         } else {
-            secondPlan = try self.plan(for: second)
+            secondPlan = try RequestPlan(repeating: plan, at: second, self)
         }
         try plan.check()
         try secondPlan.check()
@@ -64,10 +64,6 @@ struct Diff: AsyncParsableCommand, ResultReporting {
         guard !difference.isEmpty else { return }
         try StandardOutput.write(difference.text(names: names, style: colors.style(for: .standardOutput)))
         throw Failure(.noMatch, "")
-    }
-
-    private func plan(for url: String) throws -> RequestPlan {
-        try RequestPlan(RequestWords.Target(url: url), choice, commandMethod: nil, self, body)
     }
 
     private func response(to plan: RequestPlan) async throws -> ComparedResponse {
