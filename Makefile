@@ -52,7 +52,7 @@ BINARY = $(shell $(SWIFT) build $(OPTIONS) -c release --show-bin-path)/afar
 # The base path of the site that `make docs` builds.
 BASE ?= /
 
-.PHONY: help options run install test check nightly api-breakage fuzz sanitize sanitize-thread sanitize-address bench counts bench-serializers bench-images bench-stores bench-websockets bench-resilience bench-downloads large-downloads autobahn hummingbird newer-libcurl uri-templates resumable-uploads oauth signatures memcheck soak \
+.PHONY: help options run install test check nightly api-breakage fuzz sanitize sanitize-thread sanitize-address bench counts bench-serializers bench-images bench-tool bench-stores bench-websockets bench-resilience bench-downloads large-downloads autobahn hummingbird newer-libcurl uri-templates resumable-uploads oauth signatures memcheck soak \
 	smoke docs lint format build-packages test-packages bench-packages
 
 help: ## Lists the targets.
@@ -120,6 +120,11 @@ bench-images: bench-packages ## Compares thumbnails of a photograph with Python'
 	$(call install,python3-venv)
 	$(SWIFT) build --package-path Benchmarks -c release --product ImageBench
 	@Benchmarks/Images/run
+
+bench-tool: build-packages ## Compares the processor time of afar's start and of one request with curl and HTTPie.
+	$(call install,hyperfine httpie curl python3)
+	$(SWIFT) build $(OPTIONS) -c release --product afar --static-swift-stdlib
+	@Benchmarks/Tool/run $(BINARY)
 
 bench-stores: bench-packages ## Measures responses from caches in memory and on disk, and the lookup of cookies.
 	$(SWIFT) build --package-path Benchmarks -c release --product StoreBench

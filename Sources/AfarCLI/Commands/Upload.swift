@@ -302,18 +302,27 @@ struct FormPart: Equatable {
     /// quotes and backslashes. A quoted value is text, even if it begins with `@`.
     init(_ text: String) throws {
         let pair = try NamedValue(text, option: "--part")
-        name = pair.name
-        guard pair.value.hasPrefix("@") else {
-            guard pair.value.hasPrefix("<") else {
-                content = Self.text(pair.value)
+        try self.init(name: pair.name, value: pair.value, of: text)
+    }
+
+    /// Creates a part.
+    ///
+    /// - Parameters:
+    ///   - value: The text after the name and the equal sign.
+    ///   - text: The entire argument, for error messages.
+    init(name: String, value: String, of text: String) throws {
+        self.name = name
+        guard value.hasPrefix("@") else {
+            guard value.hasPrefix("<") else {
+                content = Self.text(value)
                 return
             }
-            let path = String(pair.value.dropFirst())
+            let path = String(value.dropFirst())
             content = .text(
                 String(decoding: try InputBytes.file(path, option: "--part \(name)=<\(path)"), as: UTF8.self))
             return
         }
-        var rest = pair.value.dropFirst()
+        var rest = value.dropFirst()
         let path = try Self.word(&rest, of: text)
         var (type, fileName): (String?, String?)
         while !rest.isEmpty {
@@ -324,8 +333,8 @@ struct FormPart: Equatable {
                     .usage, "--part \(text): only ;type=… and ;filename=… can follow a path. Quote it: @\"a;b.txt\"")
             }
             rest.removeFirst()
-            let value = try Self.word(&rest, of: text)
-            if key == "type" { type = value } else { fileName = value }
+            let word = try Self.word(&rest, of: text)
+            if key == "type" { type = word } else { fileName = word }
         }
         try Self.check(path, of: text)
         content = .file(

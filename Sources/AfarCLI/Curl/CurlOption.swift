@@ -106,7 +106,6 @@ extension CurlOption {
             "remote-time": "the time of the file isn't changed",
             "remove-on-error": "a partial file is always removed",
             "retry-connrefused": "refused connections are always retried",
-            "retry-delay": "afar chooses the delays",
             "show-error": "errors are shown by default",
             "xattr": "no attributes are stored",
         ]
@@ -179,7 +178,6 @@ extension CurlOption {
             "rate": "afar sends its requests at once; --limit-rate limits the bytes per second",
             "raw": "transfer codings are always decoded",
             "request-target": "the target is always the URL's path and query",
-            "retry-all-errors": "afar retries network errors and the statuses 408, 429, 500, 502, 503 and 504",
             "retry-max-time": "use --timeout",
             "service-name": "the service name is always HTTP",
             "socks4": "use a proxy with SOCKS 5: --proxy socks5://HOST:PORT",

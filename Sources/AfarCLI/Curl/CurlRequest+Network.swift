@@ -94,7 +94,10 @@ extension CurlRequest {
         }
         if let count = value("retry") {
             add("--retry", count)
-            if items.contains(where: { ["data", "form", "json"].contains($0.option.name) })
+            if let delay = value("retry-delay"), Double(delay) != 0 { add("--retry-delay", delay) }
+            if flag("retry-all-errors") {
+                add("--retry-all")
+            } else if items.contains(where: { ["data", "form", "json"].contains($0.option.name) })
                 || value("request") == "POST"
             {
                 ignore("--retry: POST and PATCH aren't sent again, because they can have an effect twice")

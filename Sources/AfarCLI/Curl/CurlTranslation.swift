@@ -72,7 +72,8 @@ struct CurlRequest {
         form-string get globoff head header http1.1 http2 http3 http3-only alpn include insecure interface ipv4 ipv6 json \
         keepalive-time key key-type limit-rate location max-redirs max-time negotiate netrc netrc-file netrc-optional noproxy \
         ntlm ntlm-wb oauth2-bearer output output-dir path-as-is pinnedpubkey proto proto-default proto-redir proxy proxy-user \
-        proxytunnel range referer remote-header-name remote-name remote-name-all request resolve retry silent socks5 \
+        proxytunnel range referer remote-header-name remote-name remote-name-all request resolve retry retry-all-errors \
+        retry-delay silent socks5 \
         socks5-hostname time-cond tlsv1.3 unix-socket upload-file url-query user user-agent verbose buffer write-out
         """.split(whereSeparator: \.isWhitespace).map(String.init))
 

@@ -36,7 +36,7 @@ struct DefaultsFile {
     init(path: String, text: String) throws {
         self.path = path
         entries = []
-        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+        for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
             let words = try Self.words(of: line) { Self.failure(path, line: index + 1, $0) }
             guard let first = words.first else { continue }
             guard first.hasPrefix("-"), first.count > 1 else {

@@ -31,7 +31,7 @@ enum JSONText {
             case "\n": quoted += "\\n"
             case "\r": quoted += "\\r"
             case "\t": quoted += "\\t"
-            case "\0"..<" ": quoted += String(format: "\\u%04X", scalar.value)
+            case "\0"..<" ", "\u{7F}"..."\u{9F}": quoted += String(format: "\\u%04X", scalar.value)
             default: quoted.unicodeScalars.append(scalar)
             }
         }

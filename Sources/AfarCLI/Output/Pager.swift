@@ -19,7 +19,8 @@ struct Pager {
     /// - Throws: Like ``StandardOutput/write(_:)-(Data)``. A pager that ends early isn't an error.
     func write(_ bytes: Data) throws {
         let screen = OutputFacts.standardOutput
-        guard isEnabled, screen.isTerminal, isatty(STDIN_FILENO) == 1, let command, Self.isLong(bytes, for: screen),
+        guard isEnabled, !StandardOutput.isReserved, screen.isTerminal, isatty(STDIN_FILENO) == 1, let command,
+            Self.isLong(bytes, for: screen),
             isAvailable(command), try show(bytes, with: command)
         else { return try StandardOutput.write(bytes) }
     }

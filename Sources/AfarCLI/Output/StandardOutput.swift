@@ -16,16 +16,19 @@ enum StandardOutput {
 
     static func write(_ text: String) throws { try write(Data(text.utf8)) }
 
-    private static let isReserved = Locked(false)
+    private static let reservation = Locked(false)
+
+    /// Whether only the report of `--report -` is written.
+    static var isReserved: Bool { reservation.withLock { $0 } }
 
     /// Discards all other output in favor of the report of `--report -`.
-    static func reserveForReport() { isReserved.withLock { $0 = true } }
+    static func reserveForReport() { reservation.withLock { $0 = true } }
 
     /// Writes all bytes without buffering. Discards them if the output is reserved for a report.
     ///
     /// - Throws: ``Closed``, or a ``Failure``, for example if the disk is full.
     static func write(_ bytes: Data) throws {
-        if !isReserved.withLock({ $0 }) { try write(bytes, to: STDOUT_FILENO) }
+        if !isReserved { try write(bytes, to: STDOUT_FILENO) }
     }
 
     /// Writes all bytes to a descriptor, even if the output is reserved for a report.

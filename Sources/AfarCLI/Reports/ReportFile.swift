@@ -116,6 +116,7 @@ enum ReportFile {
 
     /// Replaces a regular file as a whole. Writes to other files, such as pipes, directly.
     private static func write(_ line: Data, to path: String) throws {
+        let path = URL(filePath: path).resolvingSymlinksInPath().path
         let type = (try? FileManager.default.attributesOfItem(atPath: path))?[.type] as? FileAttributeType
         if type == nil || type == .typeRegular {
             return try line.write(to: URL(filePath: path), options: .atomic)

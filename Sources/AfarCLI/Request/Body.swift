@@ -58,7 +58,9 @@ enum Body: Equatable {
         }
         self = .form(
             try items.map { item in
-                if item.kind == .file { return try FormPart("\(item.name.text)=@\(item.value)") }
+                if item.kind == .file {
+                    return try FormPart(name: item.name.text, value: "@\(item.value)", of: item.label)
+                }
                 return FormPart(name: item.name.text, content: .text(try item.text))
             })
     }
@@ -111,9 +113,17 @@ extension RequestItem {
 
 /// Bytes that an argument contains or names.
 enum InputBytes {
+    /// The standard input, which several requests can send.
+    private static let standardInput = Locked<Data?>(nil)
+
     /// Returns the text of an argument, or the standard input for `-`.
     static func text(_ text: String) throws -> Data {
-        text == "-" ? try FileHandle.standardInput.readToEnd() ?? Data() : Data(text.utf8)
+        guard text == "-" else { return Data(text.utf8) }
+        return try standardInput.withLock { input throws in
+            let bytes = try input ?? FileHandle.standardInput.readToEnd() ?? Data()
+            input = bytes
+            return bytes
+        }
     }
 
     /// Returns the value of `--data`: text, or a file or the standard input without line breaks and null characters, as in curl.

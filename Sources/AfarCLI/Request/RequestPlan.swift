@@ -47,7 +47,7 @@ struct RequestPlan {
         if choice.isGet {
             var data = try bodyOptions.data.map { String(decoding: try InputBytes.data($0), as: UTF8.self) }
             if let text = bodyOptions.dataRaw { data.append(text) }
-            query = ([query] + data).filter { !$0.isEmpty }.joined(separator: "&")
+            query = ([query] + data).filter { !$0.isEmpty }.joined(separator: "&").replacing("#", with: "%23")
             (bodyOptions.data, bodyOptions.dataRaw) = ([], nil)
         }
         let headers = try target.items.filter { $0.kind == .header || $0.kind == .headerFile }
@@ -169,7 +169,9 @@ enum URLText {
         if address.hasPrefix(":") { return "http://localhost\(address)" }
         let host = host(in: authority(in: address[...]))
         let name = host.hasPrefix("[") ? host.prefix { $0 != "]" } + "]" : host.prefix { $0 != ":" }
-        let isLocal = name.lowercased() == "localhost" || name.hasPrefix("127.") || name == "[::1]"
+        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+        let isLoopback = parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+        let isLocal = name.lowercased() == "localhost" || isLoopback || name == "[::1]"
         return (isLocal ? "http://" : "https://") + address
     }
 

@@ -104,9 +104,15 @@ struct SendingOptions: ParsableArguments {
     }
 
     /// The store for the cookies of the options' files and of the session; nil without files.
-    func cookieStore(of session: SessionFile?) throws -> (any CookieStore)? {
+    ///
+    /// - Parameter isSaved: Whether the cookies of the response are saved.
+    func cookieStore(of session: SessionFile?, isSaved: Bool) throws -> (any CookieStore)? {
         let files = cookie.filter { !$0.contains("=") }
-        let jar: (any CookieStore)? = try session?.open() ?? cookieJar.map { try CookieJarFile.open($0) }
+        let jar: (any CookieStore)? =
+            try session?.open(isSaved: isSaved)
+            ?? cookieJar.map {
+                try isSaved ? CookieJarFile.open($0) : CookieJarFile.read($0, option: "--cookie-jar")
+            }
         guard !files.isEmpty else { return jar }
         let store: any CookieStore = jar ?? MemoryCookieStore()
         for file in files {
@@ -186,7 +192,9 @@ extension RequestSending {
         if let limit = sending.connectTimeout { configuration.timeoutIntervalForConnect = limit }
         if let maxRedirects = sending.maxRedirects { configuration.maximumRedirects = maxRedirects }
         configuration.publicSuffixList = SystemPublicSuffixList.shared
-        if let store = try sending.cookieStore(of: plan.session) { configuration.cookieStore = store }
+        // Recordings and requests that aren't sent contain no new cookies.
+        let isSent = archive.replay == nil && (self as? any ResponseCommand)?.output.offline != true
+        if let store = try sending.cookieStore(of: plan.session, isSaved: isSent) { configuration.cookieStore = store }
         if let cache = sending.cache { configuration.cacheStore = try CacheDirectory.open(cache, option: "--cache") }
         if let http = network.http { configuration.httpVersion = http.version }
         let base = try archive.replayed()

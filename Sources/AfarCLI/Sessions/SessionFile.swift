@@ -7,8 +7,8 @@ import Foundation
 /// Each process reads the file before its request. After the response, it locks the session, reads the file again, and replaces it
 /// with a file that also contains its own changes. If two processes change the same cookie or header, the last one wins.
 final class SessionFile: Sendable {
-    /// The session that ``save()`` writes.
-    private static let opened = Locked<SessionFile?>(nil)
+    /// The sessions that ``save()`` writes.
+    private static let opened = Locked<[SessionFile]>([])
     private static let sizeLimit = 4 * 1024 * 1024
 
     let path: String
@@ -101,9 +101,11 @@ final class SessionFile: Sendable {
         return !name.hasPrefix("content-") && !name.hasPrefix("if-") && !single.contains(name)
     }
 
-    /// Returns the store for the request's cookies, and saves the session when the tool ends.
-    func open() -> any CookieStore {
-        if !isReadOnly { Self.opened.withLock { $0 = self } }
+    /// Returns the store for the request's cookies.
+    ///
+    /// - Parameter isSaved: Whether to save the session when the tool ends, unless it's read-only.
+    func open(isSaved: Bool) -> any CookieStore {
+        if isSaved, !isReadOnly { Self.opened.withLock { $0.append(self) } }
         return store
     }
 
@@ -116,14 +118,15 @@ final class SessionFile: Sendable {
 
     // MARK: Saving
 
-    /// Saves the session of the command. Reports an error as a warning, because the request itself is complete.
+    /// Saves the sessions of the command. Reports an error as a warning, because the request itself is complete.
     static func save() {
-        guard let session = opened.withLock({ $0 }) else { return }
-        do {
-            try session.write()
-        } catch {
-            let reason = (error as? Failure)?.message ?? error.localizedDescription
-            StandardError.write("afar: the session was not saved: \(TerminalText.line(reason))\n")
+        for session in opened.withLock({ $0 }) {
+            do {
+                try session.write()
+            } catch {
+                let reason = (error as? Failure)?.message ?? error.localizedDescription
+                StandardError.write("afar: the session was not saved: \(TerminalText.line(reason))\n")
+            }
         }
     }
 
@@ -152,7 +155,12 @@ final class SessionFile: Sendable {
         let names = Set(changes.headers.map { $0.name.lowercased() })
         result.headers.removeAll { names.contains($0.name.lowercased()) }
         result.headers += changes.headers.filter { !$0.value.isEmpty }.map { .init(name: $0.name, value: $0.value) }
-        if let credential = changes.credential { result.credential = credential }
+        if let credential = changes.credential {
+            result.credential = credential
+            result.headers.removeAll { $0.name.lowercased() == "authorization" }
+        } else if names.contains("authorization") {
+            result.credential = nil
+        }
         let before = Dictionary((initial?.cookies ?? []).map { ($0.key, $0) }) { $1 }
         let after = store.all.sorted { $0.creationDate < $1.creationDate }.map { StoredCookie($0) }
         let kept = Set(after.map(\.key))

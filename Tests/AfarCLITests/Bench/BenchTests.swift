@@ -3,7 +3,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct BenchTests {
     private func report(_ arguments: String...) async throws -> NSDictionary {
         try await Tool.run(["bench"] + arguments + ["--report", "-"]).json()

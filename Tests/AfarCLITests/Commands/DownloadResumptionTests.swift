@@ -46,7 +46,7 @@ struct DownloadResumptionTests {
         #expect(server.requests.last?.lowercased().contains("\r\nrange: bytes=10-\r\n") == true)
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(10)))
     func aDownloadSurvivesTwentyKills() async throws {
         let size = 3_000_000
         let bytes = PseudoRandomBytes.bytes(80, seed: 1)

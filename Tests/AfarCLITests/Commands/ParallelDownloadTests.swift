@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// The option `--parallel` of `afar download`.
-@Suite(.timeLimit(.minutes(5))) struct ParallelDownloadTests {
+@Suite(.timeLimit(.minutes(10))) struct ParallelDownloadTests {
     private let directory: ScratchDirectory
 
     init() throws { directory = try ScratchDirectory() }

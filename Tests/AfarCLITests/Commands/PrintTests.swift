@@ -31,7 +31,7 @@ struct PrintTests {
         return head.replacing("\r\n", with: "\n").trimmingCharacters(in: .newlines) + "\n\n"
     }
 
-    @Test(.timeLimit(.minutes(5)), arguments: ["afar", "curl"])
+    @Test(.timeLimit(.minutes(10)), arguments: ["afar", "curl"])
     func theRequestIsPrintedAsItWasSent(transport: String) async throws {
         let server = try await server()
         let outcome = try await Tool.run(
@@ -48,7 +48,7 @@ struct PrintTests {
     }
 
     @Test(
-        .timeLimit(.minutes(5)),
+        .timeLimit(.minutes(10)),
         arguments: [
             (["--print", "b"], "ok\n"), (["--body"], "ok\n"), (["-p", "h"], head), (["--headers"], head),
             (["--print", "hb"], head + "ok\n"), (["-i", "--body"], head + "ok\n"), (["--print=B"], ""),
@@ -60,7 +60,7 @@ struct PrintTests {
         #expect(outcome.status == 0)
     }
 
-    @Test(.timeLimit(.minutes(5))) func metadataComesLast() async throws {
+    @Test(.timeLimit(.minutes(10))) func metadataComesLast() async throws {
         let outcome = try await run("get", ["--print", "bm"])
         #expect(
             outcome.text.wholeMatch(of: /ok\n\nElapsed time: [0-9.]+ ms\nSize: 3 bytes\n/) != nil, "\(outcome.text)")
@@ -69,7 +69,7 @@ struct PrintTests {
         #expect(streamed.text.contains("\n\n\(Self.head)ok\n\nElapsed time: "), "\(streamed.text)")
     }
 
-    @Test(.timeLimit(.minutes(5))) func secretsInHeadsAreHidden() async throws {
+    @Test(.timeLimit(.minutes(10))) func secretsInHeadsAreHidden() async throws {
         let arguments = [
             "--print", "H", "-H", "Authorization: Bearer hush", "--query", "token=hush", "-H", "Cookie: a=hush",
         ]
@@ -82,13 +82,13 @@ struct PrintTests {
         #expect(shown.errors == "")
     }
 
-    @Test(.timeLimit(.minutes(5))) func aTerminalShowsTheHeadFirst() async throws {
+    @Test(.timeLimit(.minutes(10))) func aTerminalShowsTheHeadFirst() async throws {
         #expect(try await run("get", [], onTerminal: true).text == Self.head + "ok\n")
         #expect(try await run("get", ["-p", "b"], onTerminal: true).text == "ok\n")
         #expect(try await run("get", ["--stream"], onTerminal: true).text == Self.head + "ok\n")
     }
 
-    @Test(.timeLimit(.minutes(5))) func unknownLettersAndCombinationsAreRefused() async throws {
+    @Test(.timeLimit(.minutes(10))) func unknownLettersAndCombinationsAreRefused() async throws {
         for options in [
             ["--print", "x"], ["--print", ""], ["--print", "b", "--body"], ["--headers", "--body"],
             ["--print", "h", "--stream"],
@@ -103,7 +103,7 @@ struct PrintTests {
 
     // MARK: --offline
 
-    @Test(.timeLimit(.minutes(5))) func offlinePrintsWhatWouldBeSent() async throws {
+    @Test(.timeLimit(.minutes(10))) func offlinePrintsWhatWouldBeSent() async throws {
         for arguments in [
             ["get"], ["get", "--query", "q=a b", "-H", "Accept: text/x"], ["post", "--json", "name=Ädä"],
             ["post", "--form", "a=1 2"], ["put", "--raw", "text", "-H", "User-Agent: me", "-H", "Host: other.test"],
@@ -120,7 +120,7 @@ struct PrintTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func offlinePrintsFormsAndFiles() async throws {
+    @Test(.timeLimit(.minutes(10))) func offlinePrintsFormsAndFiles() async throws {
         let directory = try ScratchDirectory()
         try directory.write("a file", to: "note.txt")
         let form = try await Tool.run(
@@ -140,7 +140,7 @@ struct PrintTests {
         #expect(input.text.hasSuffix("\n\nfrom a pipe"), "\(input.text)")
     }
 
-    @Test(.timeLimit(.minutes(5))) func offlineIsReadableAndSafeOnATerminal() async throws {
+    @Test(.timeLimit(.minutes(10))) func offlineIsReadableAndSafeOnATerminal() async throws {
         let outcome = try await Tool.runOnTerminal(
             "post", ":1", "--offline", "--raw", "{\"a\":\"\u{9B}2J\u{1B}\"}", "-H", "X-A: \u{9B}2J",
             environment: ["NO_COLOR": "1"])
@@ -152,7 +152,7 @@ struct PrintTests {
         #expect(colored.text.hasSuffix("{\n  \u{1B}[34m\"a\"\u{1B}[0m: \u{1B}[32m\"é\"\u{1B}[0m\n}\n"))
     }
 
-    @Test(.timeLimit(.minutes(5))) func offlineAppliesToStreams() async throws {
+    @Test(.timeLimit(.minutes(10))) func offlineAppliesToStreams() async throws {
         for option in ["--sse", "--stream"] {
             let outcome = try await Tool.run("get", ":1", "--offline", option)
             #expect(outcome.status == 0 && outcome.errors == "", "\(outcome.errors)")
@@ -161,7 +161,7 @@ struct PrintTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func offlineHidesSecretsAndReportsErrors() async throws {
+    @Test(.timeLimit(.minutes(10))) func offlineHidesSecretsAndReportsErrors() async throws {
         let outcome = try await Tool.run("get", "example.com", "--offline", "--bearer", "hush")
         #expect(outcome.status == 0)
         #expect(outcome.text.contains("\nAuthorization: Bearer ***\n"))

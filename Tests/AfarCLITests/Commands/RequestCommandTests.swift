@@ -5,7 +5,7 @@ import Testing
 @testable import AfarCLI
 
 /// Requests without a command, request items, and the short options of curl.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct RequestCommandTests {
     /// What arrives at the server's `/anything`.
     private struct Arrival {

@@ -214,7 +214,11 @@ struct PastedCommand: CustomTestStringConvertible {
         PastedCommand("curl -D - example.com", "http://example.com --no-follow -i"),
         PastedCommand(
             "curl -m 5 --connect-timeout 2.5 example.com", "http://example.com --no-follow -m 5 --connect-timeout 2.5"),
-        PastedCommand("curl --retry 3 --retry-delay 2 example.com", "http://example.com --no-follow --retry 3"),
+        PastedCommand(
+            "curl --retry 3 --retry-delay 2 example.com", "http://example.com --no-follow --retry 3 --retry-delay 2"),
+        PastedCommand(
+            "curl --retry 3 --retry-all-errors -d a=1 example.com",
+            "http://example.com -d a=1 --no-follow --retry 3 --retry-all"),
         PastedCommand("curl -L --max-redirs 3 example.com", "http://example.com --max-redirects 3"),
         PastedCommand("curl -w '\\n' example.com", "http://example.com --no-follow"),
     ]

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AfarCLI
 
-@Suite(.timeLimit(.minutes(5))) struct DefaultsFileTests {
+@Suite(.timeLimit(.minutes(10))) struct DefaultsFileTests {
     /// Returns a folder for `XDG_CONFIG_HOME` with a file of defaults.
     private static func folder(_ text: String, mode: Int = 0o644) throws -> ScratchDirectory {
         let folder = try ScratchDirectory()

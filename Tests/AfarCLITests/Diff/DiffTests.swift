@@ -3,7 +3,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct DiffTests {
     private func server() async throws -> TestServer {
         let server = try await TestServer.start()

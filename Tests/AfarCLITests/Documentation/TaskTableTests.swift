@@ -4,7 +4,7 @@ import TestServers
 import Testing
 
 /// Runs the commands of the table of everyday tasks in Docs/Command-Line.md, and compares what arrives at the server.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct TaskTableTests {
     /// A row of the table.
     struct Task: CustomTestStringConvertible {

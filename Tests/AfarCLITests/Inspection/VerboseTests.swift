@@ -102,7 +102,7 @@ struct VerboseTests {
         #expect(outcome.errors.contains("\u{1B}[32m200 OK\u{1B}[0m"))
     }
 
-    @Test(.timeLimit(.minutes(5)), arguments: ["afar", "curl"])
+    @Test(.timeLimit(.minutes(10)), arguments: ["afar", "curl"])
     func allFieldsThatWereSentAreShown(transport: String) async throws {
         let server = try await RawServer.start([.respond("HTTP/1.1 204 No Content\r\n\r\n"), .close])
         let outcome = try await Tool.run(
@@ -113,7 +113,7 @@ struct VerboseTests {
         #expect(outcome.errors.contains("\n>\n{\n  \"name\": \"Ada\"\n}\n\n< HTTP/1.1 204 No Content\n"))
     }
 
-    @Test(.timeLimit(.minutes(5)), arguments: ["afar", "curl"])
+    @Test(.timeLimit(.minutes(10)), arguments: ["afar", "curl"])
     func theVersionIsTheOneThatWasUsed(transport: String) async throws {
         let certificates = try TestCertificates.shared.get()
         let server = try await SecureServer(certificates, ["site": .init("good", speaksHTTP2: true)])
@@ -128,7 +128,7 @@ struct VerboseTests {
     }
 
     /// Only the transport can report the form of a request for a proxy.
-    @Test(.timeLimit(.minutes(5)), arguments: ["afar", "curl"])
+    @Test(.timeLimit(.minutes(10)), arguments: ["afar", "curl"])
     func theRequestToAProxyIsShown(transport: String) async throws {
         let proxy = try await RawServer.start([.respond("HTTP/1.1 204 No Content\r\n\r\n"), .close])
         let place = "http://ann:hush@127.0.0.1:\(proxy.port)"
@@ -140,13 +140,13 @@ struct VerboseTests {
         #expect(!outcome.errors.contains("hush"))
     }
 
-    @Test(.timeLimit(.minutes(5))) func nothingIsShownAsSentBeforeTheConnection() async throws {
+    @Test(.timeLimit(.minutes(10))) func nothingIsShownAsSentBeforeTheConnection() async throws {
         let outcome = try await Tool.run("post", try ClosedPort().url.absoluteString, "-v", "--raw", "hello")
         #expect(lines(outcome, ">").isEmpty)
         #expect(!outcome.errors.contains("hello"))
     }
 
-    @Test(.timeLimit(.minutes(5))) func everyRequestOfARedirectIsShown() async throws {
+    @Test(.timeLimit(.minutes(10))) func everyRequestOfARedirectIsShown() async throws {
         let server = try await TestServer.start()
         let outcome = try await Tool.run(
             "post", server.url("/redirect-to?url=/get&status_code=303").absoluteString, "-v", "--raw", "hello")
@@ -160,7 +160,7 @@ struct VerboseTests {
         #expect(outcome.errors.matches(of: /\nhello\n/).count == 1)
     }
 
-    @Test(.timeLimit(.minutes(5))) func secretsInBodiesAreHiddenByDefault() async throws {
+    @Test(.timeLimit(.minutes(10))) func secretsInBodiesAreHiddenByDefault() async throws {
         let server = try await TestServer.start()
         let url = server.url("/post").absoluteString
         for body in [
@@ -175,7 +175,7 @@ struct VerboseTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func bodiesAreShownSafely() async throws {
+    @Test(.timeLimit(.minutes(10))) func bodiesAreShownSafely() async throws {
         let server = try await TestServer.start()
         let url = server.url("/status/200").absoluteString
         let text = try await Tool.runWithErrorsOnTerminal(
@@ -186,7 +186,7 @@ struct VerboseTests {
         #expect(binary.errors.contains("\n(3 bytes of application/octet-stream)\n"))
     }
 
-    @Test(.timeLimit(.minutes(5))) func aTerminalThatShowsTheLogDoesNotShowTheHeadTwice() async throws {
+    @Test(.timeLimit(.minutes(10))) func aTerminalThatShowsTheLogDoesNotShowTheHeadTwice() async throws {
         let server = try await TestServer.start()
         let url = server.url("/status/200").absoluteString
         let same = try await Tool.runOnTerminal("get", url, "-v", "--color", "never", showsErrors: true)

@@ -52,13 +52,13 @@ struct MarkupTextTests {
         "<", "<a", "<a ", "<a b='", "<!--", "<![CDATA[", "<?", "&", "&a", "</", "<script>", "\"", "=", "<a>",
     ])
     func hostileTextTakesLinearTime(unit: String) {
-        let text = String(repeating: unit, count: 1_000_000 / unit.utf8.count)
+        let text = String(repeating: unit, count: 100_000 / unit.utf8.count)
         let colored = MarkupText.colored(text, isHTML: true, Self.colors)
         #expect(colored.utf8.count >= text.utf8.count)
     }
 
-    @Test func tenMegabytesOfOpeningBrackets() {
-        let text = String(repeating: "<", count: 10_000_000)
+    @Test func aMegabyteOfOpeningBrackets() {
+        let text = String(repeating: "<", count: 1_000_000)
         #expect(MarkupText.colored(text, Self.colors) == text)
     }
 }

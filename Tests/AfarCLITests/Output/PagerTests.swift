@@ -28,7 +28,7 @@ struct PagerTests {
         return (server, server.url("/long").absoluteString)
     }
 
-    @Test(.timeLimit(.minutes(5))) func longOutputOnATerminalIsPaged() async throws {
+    @Test(.timeLimit(.minutes(10))) func longOutputOnATerminalIsPaged() async throws {
         let (server, url) = try await server()
         let pager = ["PAGER": "sed -n 's/^line 99$/& in the pager/p'"]
         let paged = try await Tool.runOnTerminal("get", url, "--body", isInteractive: true, environment: pager)
@@ -45,7 +45,7 @@ struct PagerTests {
     }
 
     @Test(
-        .timeLimit(.minutes(5)),
+        .timeLimit(.minutes(10)),
         arguments: ["", "cat", "/nonexistent/pager", "no-such-pager -x", "(no-such-pager) 2>/dev/null"])
     func withoutAPagerTheOutputIsPrinted(pager: String) async throws {
         let (server, url) = try await server()
@@ -57,7 +57,7 @@ struct PagerTests {
         await server.stop()
     }
 
-    @Test(.timeLimit(.minutes(5))) func aPagerThatEndsEarlyIsNotAnError() async throws {
+    @Test(.timeLimit(.minutes(10))) func aPagerThatEndsEarlyIsNotAnError() async throws {
         let server = try await TestServer.start()
         server.route("/long") { _ in .text(String(repeating: "line\n", count: 200_000)) }
         let url = server.url("/long").absoluteString
@@ -68,7 +68,7 @@ struct PagerTests {
         #expect(outcome.status == 0)
     }
 
-    @Test(.timeLimit(.minutes(5))) func theExitCodeStays() async throws {
+    @Test(.timeLimit(.minutes(10))) func theExitCodeStays() async throws {
         let server = try await TestServer.start()
         server.route("/long") { _ in .text(String(repeating: "line\n", count: 100), status: 404) }
         let outcome = try await Tool.runOnTerminal(
@@ -78,7 +78,7 @@ struct PagerTests {
         #expect(outcome.status == 4)
     }
 
-    @Test(.timeLimit(.minutes(5))) func theInterruptSignalBelongsToThePager() async throws {
+    @Test(.timeLimit(.minutes(10))) func theInterruptSignalBelongsToThePager() async throws {
         let (server, url) = try await server()
         // The parent process of the shell is the tool.
         let pager = "cat > /dev/null; kill -INT $PPID; trap 'echo trapped' INT; kill -INT $$; echo end"

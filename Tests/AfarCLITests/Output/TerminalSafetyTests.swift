@@ -9,7 +9,7 @@ struct TerminalSafetyTests {
     private static let hostile = "\u{1B}[2J\u{9B}1m\u{1B}]0;x\u{9C}\u{7F}\rx\u{202E}"
 
     @Test(
-        .timeLimit(.minutes(5)),
+        .timeLimit(.minutes(10)),
         arguments: [
             "text/html", "text/xml", "application/xhtml+xml", "image/svg+xml", "application/json", "text/plain",
             "image/png",
@@ -40,7 +40,7 @@ struct TerminalSafetyTests {
         #expect(rest.contains("\\u009B1m") == (type != "image/png"))
     }
 
-    @Test(.timeLimit(.minutes(5))) func aURLInTheLineForAnImageIsSafe() async throws {
+    @Test(.timeLimit(.minutes(10))) func aURLInTheLineForAnImageIsSafe() async throws {
         let server = try await RawServer.start([
             .respond("HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: 2\r\n\r\nxx"), .close,
         ])
@@ -51,7 +51,7 @@ struct TerminalSafetyTests {
                 == "(2 bytes of image/png. To show it, use afar image '\(server.url.absoluteString)?a=1&token=***')\n")
     }
 
-    @Test(.timeLimit(.minutes(5))) func htmlIsColored() async throws {
+    @Test(.timeLimit(.minutes(10))) func htmlIsColored() async throws {
         let server = try await TestServer.start()
         server.route("/page") { _ in .content("text/html", Data("<p class=x>&lt;</p>".utf8)) }
         let outcome = try await Tool.runOnTerminal("get", server.url("/page").absoluteString, "--body")
@@ -60,7 +60,7 @@ struct TerminalSafetyTests {
                 + "\u{1B}[35m&lt;\u{1B}[0m\u{1B}[36m</p\u{1B}[0m\u{1B}[36m>\u{1B}[0m\n")
     }
 
-    @Test(.timeLimit(.minutes(5))) func escapesInJSONAreShownAsCharacters() async throws {
+    @Test(.timeLimit(.minutes(10))) func escapesInJSONAreShownAsCharacters() async throws {
         let server = try await TestServer.start()
         server.route("/json-text") { _ in .content("application/json", Data(#"{"a":"\u00e9\u202e\u001b"}"#.utf8)) }
         let url = server.url("/json-text").absoluteString

@@ -6,7 +6,7 @@ import Testing
 
 @testable import AfarCLI
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct ReportTests {
     private func object(_ data: Data) throws -> NSDictionary {
         try #require(try JSONSerialization.jsonObject(with: data) as? NSDictionary)

@@ -2,7 +2,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct RetryTests {
     @Test func theFirstDelayIsFixedAndDoubles() async throws {
         let server = try await TestServer.start()

@@ -2,7 +2,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct SessionTests {
+@Suite(.timeLimit(.minutes(10))) struct SessionTests {
     private let folder: ScratchDirectory
     private let server: TestServer
 

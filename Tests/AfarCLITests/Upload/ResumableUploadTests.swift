@@ -13,7 +13,7 @@ struct ResumableUploadTests {
         try directory.write("hello", to: "note.txt")
     }
 
-    @Test(.timeLimit(.minutes(5))) func anInterruptedUploadContinues() async throws {
+    @Test(.timeLimit(.minutes(10))) func anInterruptedUploadContinues() async throws {
         let server = try await RawServer.start(scripts: [
             [
                 .respond("HTTP/1.1 201 Created\r\nLocation: /files/1\r\nContent-Length: 0\r\n\r\n"), .receiveHead,
@@ -35,7 +35,7 @@ struct ResumableUploadTests {
         await server.stop()
     }
 
-    @Test(.timeLimit(.minutes(5))) func theTimeoutLimitsTheWholeUpload() async throws {
+    @Test(.timeLimit(.minutes(10))) func theTimeoutLimitsTheWholeUpload() async throws {
         let server = try await RawServer.start([
             .respond("HTTP/1.1 503 Unavailable\r\nRetry-After: 60\r\nContent-Length: 0\r\n\r\n"), .waitForever,
         ])
@@ -46,7 +46,7 @@ struct ResumableUploadTests {
     }
 
     @Test(
-        .timeLimit(.minutes(5)),
+        .timeLimit(.minutes(10)),
         arguments: [
             ["--part", "a=b", "--resumable", "tus"], ["--file", "-", "--resumable", "tus"],
             ["--file", "/dev/null", "--state", "x"],

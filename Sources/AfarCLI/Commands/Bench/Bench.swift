@@ -83,8 +83,8 @@ struct LoadOptions: ParsableArguments {
             guard duration == nil else { throw ValidationError("Choose --requests or --duration, not both.") }
         }
         if let rate {
-            guard rate > 0, rate <= 1_000_000 else {
-                throw ValidationError("--rate must be more than 0 and at most 1000000 requests per second.")
+            guard rate >= 0.001, rate <= 1_000_000 else {
+                throw ValidationError("--rate must be at least 0.001 and at most 1000000 requests per second.")
             }
         }
     }

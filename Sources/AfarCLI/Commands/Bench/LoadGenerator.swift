@@ -19,12 +19,25 @@ struct LoadGenerator: Sendable {
     let urlRequest: URLRequest
     let traffic: Traffic
 
+    /// Sends a request on each connection, if the method is safe. Ends without the responses of a server that doesn't answer.
+    private func openConnections() async {
+        guard ["GET", "HEAD", "OPTIONS"].contains(urlRequest.httpMethod) else { return }
+        await withTaskGroup { group in
+            group.addTask {
+                await withTaskGroup { group in
+                    for _ in 0..<load.concurrency { group.addTask { _ = await send() } }
+                }
+            }
+            group.addTask { try? await Task.sleep(for: Self.patience) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
     /// Opens the connections, sends the requests and returns the measurements. If the task is canceled, returns the measurements
     /// so far.
     func run() async -> BenchResult {
-        await withTaskGroup { group in
-            for _ in 0..<load.concurrency { group.addTask { _ = await send() } }
-        }
+        await openConnections()
         traffic.reset()
         let schedule = LoadSchedule(load: load, start: .now)
         let tally = Locked(BenchTally())
