@@ -52,7 +52,7 @@ BINARY = $(shell $(SWIFT) build $(OPTIONS) -c release --show-bin-path)/afar
 # The base path of the site that `make docs` builds.
 BASE ?= /
 
-.PHONY: help options run install test check nightly api-breakage fuzz sanitize sanitize-thread sanitize-address bench counts bench-serializers bench-images bench-tool bench-stores bench-websockets bench-resilience bench-downloads large-downloads autobahn hummingbird newer-libcurl uri-templates resumable-uploads oauth signatures memcheck soak \
+.PHONY: help options run install test check nightly api-breakage fuzz sanitize sanitize-thread sanitize-address bench counts bench-serializers bench-images bench-tool bench-stores bench-websockets bench-resilience bench-downloads large-downloads autobahn hummingbird newer-libcurl uri-templates curl-commands resumable-uploads oauth signatures memcheck soak \
 	smoke docs lint format build-packages test-packages bench-packages
 
 help: ## Lists the targets.
@@ -156,6 +156,11 @@ hummingbird: test-packages ## Tests HTTP/2 with Hummingbird, a server that uses 
 newer-libcurl: test-packages ## Runs the conformance suite, the fault tests and tests of HTTP/2 and TLS with the libcurl in PyPI's pycurl.
 	$(call install,python3-venv)
 	Tests/NewerLibcurl/run
+
+curl-commands: test-packages ## Compares all curl commands of the tests with curl.
+	$(SWIFT) build $(OPTIONS) --build-tests
+	@AFAR_CURL_COMMANDS=all "$$($(SWIFT) build $(OPTIONS) --show-bin-path)/AfarPackageTests.xctest" \
+	  --testing-library swift-testing --filter 'CurlDifferenceTests'
 
 uri-templates: ## Compares the table of expanded URI templates with PyPI's uritemplate (ARGS=--write to replace the table).
 	$(call install,python3-venv)

@@ -99,6 +99,11 @@ struct RequestCommandTests {
         #expect(short.headers["x-one"] == "1" && short.headers["authorization"] == "Basic YWRhOnNlY3JldA==")
     }
 
+    @Test func parametersOfDataCanContainAnything() async throws {
+        let arrival = try await arrival(["-G", "URL", "-d", "a=1#2", "-d", "b=2"])
+        #expect(arrival.query == "a=1%232&b=2")
+    }
+
     @Test func headRequestsPrintTheHead() async throws {
         let server = try await TestServer.start()
         let outcome = try await Tool.run("-I", server.url("/json").absoluteString)

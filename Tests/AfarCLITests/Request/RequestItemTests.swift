@@ -50,6 +50,15 @@ struct RequestItemTests {
         #expect(throws: Failure.self) { try JSONTree.text(of: items.map { try RequestItem($0) }) }
     }
 
+    @Test func filesKeepTheNamesOfTheirParts() throws {
+        let body = try Body(BodyOptions.parse([]), items: [RequestItem(#"a\=b@/etc/hostname"#)])
+        guard case .form(let parts) = body, case .file(let path, _, _) = parts[0].content else {
+            Issue.record("\(String(describing: body))")
+            return
+        }
+        #expect(parts[0].name == "a=b" && path == "/etc/hostname")
+    }
+
     @Test func failuresOmitValues() throws {
         let failure = #expect(throws: Failure.self) { try json("password:=hunter2") }
         #expect(failure?.message.contains("password:=…") == true && failure?.message.contains("hunter2") == false)

@@ -10,6 +10,7 @@ struct URLTextTests {
         ("127.0.0.1:9/x?y", "http://127.0.0.1:9/x?y"), ("127.0.0.2", "http://127.0.0.2"),
         ("[::1]:80/", "http://[::1]:80/"),
         ("[2001:db8::1]/", "https://[2001:db8::1]/"), ("localhost.example.com", "https://localhost.example.com"),
+        ("127.0.0.1.example.com", "https://127.0.0.1.example.com"),
         ("me:pw@localhost/x", "http://me:pw@localhost/x"), ("http://example.com", "http://example.com"),
         (" example.com \n", "https://example.com"), ("example.com/?to=http://x/", "https://example.com/?to=http://x/"),
     ])

@@ -32,6 +32,24 @@ import Testing
         try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? Int
     }
 
+    @Test func headersAndCredentialsReplaceEachOther() async throws {
+        for arguments in [["--bearer", "one"], ["Authorization:Bearer two"], ["--bearer", "three"]] {
+            let outcome = try await Tool.run(
+                [server.url("/anything").absoluteString, "--session", "a"] + arguments,
+                environment: ["XDG_DATA_HOME": folder.url.path])
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            let sent = try headers(outcome)["authorization"]
+            #expect(try headers(await run("/anything", "--session", "a"))["authorization"] == sent)
+        }
+        await server.stop()
+    }
+
+    @Test func requestsThatAreNotSentChangeNothing() async throws {
+        #expect(try await run("/anything", "--session", "a", "X-A:1", "-u", "a:b", "--offline").status == 0)
+        #expect(!FileManager.default.fileExists(atPath: try file("a").path))
+        await server.stop()
+    }
+
     @Test func cookiesHeadersAndCredentialsAreKept() async throws {
         let first = try await run(
             "/cookies/set?a=1", "X-Team:blue", "X-Old:1", "Content-Type:text/x", "If-Match:x", "--session", "work",
