@@ -117,7 +117,7 @@ extension OAuthClient {
         if case .basic = authentication.method { form.append(Parameter("client_id", id)) }
         form = try Self.adding(parameters, to: form)
         let reply = try await post(form, to: "device_authorization_endpoint", server.deviceAuthorizationEndpoint)
-        guard reply.status == 200, (try? reply.object())?.string("error") == nil else {
+        guard reply.status == 200, (try? reply.object())?.nonemptyString("error") == nil else {
             throw refusal(reply)
         }
         return try OAuthDeviceAuthorization(reply.object(), client: self)

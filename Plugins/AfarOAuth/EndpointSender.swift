@@ -101,9 +101,11 @@ struct EndpointSender: Sendable {
             throw .invalidResponse("It has more than \(Self.largestResponse) bytes.")
         }
         if let error = response.error {
-            guard Task.isCancelled else { throw .requestFailed(error) }
-            // A complete response is returned even after a cancellation, because it can contain a new refresh token.
-            guard JSONObject(data) != nil else { throw .cancelled }
+            // A complete object is returned even if the connection was lost or the task was canceled after it, because it can contain
+            // a new refresh token.
+            guard JSONObject(data) != nil, response.response != nil else {
+                throw Task.isCancelled ? .cancelled : .requestFailed(error)
+            }
         }
         guard let head = response.response else {
             throw .requestFailed(.sessionTaskFailed(error: URLError(.badServerResponse)))

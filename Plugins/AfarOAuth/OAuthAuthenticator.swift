@@ -66,7 +66,11 @@ final class OAuthAuthenticator: Authenticator {
         expirations.reset()
         refusals.withLock { $0 = [:] }
         do {
-            try await store.update { _ in token }
+            // Signing out doesn't remove a token of another source.
+            try await store.update { stored in
+                if token == nil, let stored, try !self.client.issued(stored) { return stored }
+                return token
+            }
         } catch {
             throw Self.storeFailure(error)
         }
@@ -134,6 +138,10 @@ final class OAuthAuthenticator: Authenticator {
                     if let token = try self.usable(stored, insteadOf: credential) {
                         outcome.withLock { $0 = .success(self.credential(token)) }
                         return token
+                    }
+                    if let stored, stored.refreshToken != nil, try !self.client.issued(stored) {
+                        // The refresh token of another source can't be replaced.
+                        throw .tokenMismatch
                     }
                     let new = try await self.issuedToken(
                         replacing: self.current(stored), hasExpired: credential.requiresRefresh)

@@ -181,7 +181,7 @@ public struct OAuthClient: Sendable {
         let form = try Self.adding(others, to: [Parameter("grant_type", grantType)] + form)
         let reply = try await post(form, to: "token_endpoint", server.tokenEndpoint)
         // Some servers report errors with the status 200.
-        guard reply.status == 200, (try? reply.object())?.string("error") == nil else {
+        guard reply.status == 200, (try? reply.object())?.nonemptyString("error") == nil else {
             throw refusal(reply)
         }
         var token = try OAuthToken(
@@ -225,7 +225,7 @@ public struct OAuthClient: Sendable {
             form += assertionParameters(try assertion(key, keyID, audience))
         case .assertion(let assertion):
             do {
-                form += assertionParameters(try await assertion())
+                form += assertionParameters(try await assertion().trimmingCharacters(in: .whitespacesAndNewlines))
             } catch is CancellationError {
                 throw .cancelled
             } catch {
@@ -266,7 +266,7 @@ public struct OAuthClient: Sendable {
 
     /// Returns the error for a status that isn't the expected one.
     func refusal(_ reply: EndpointSender.Reply) -> OAuthError {
-        guard let object = try? reply.object(), let code = object.string("error") else {
+        guard let object = try? reply.object(), let code = object.nonemptyString("error") else {
             return .failed(status: reply.status)
         }
         return .refused(

@@ -40,7 +40,7 @@ public final class OAuthFileTokenStore: OAuthTokenStore {
         var data = Data(count: Int(status.st_size))
         let count = data.withUnsafeMutableBytes { Foundation.read(descriptor, $0.baseAddress, $0.count) }
         // Foundation's decoder can crash on input that ends with an opening bracket.
-        guard count == data.count, data.last == UInt8(ascii: "}"),
+        guard count == data.count, data.last(where: { !" \t\r\n".utf8.contains($0) }) == UInt8(ascii: "}"),
             let token = try? JSONDecoder().decode(OAuthToken.self, from: data)
         else { throw failure("it is damaged. Remove it to sign in again") }
         return token
@@ -107,6 +107,8 @@ public final class OAuthFileTokenStore: OAuthTokenStore {
                 return descriptor
             }
             close(descriptor)
+            guard ContinuousClock.now < end else { throw failure("its lock file changes all the time") }
+            try await Task.sleep(for: .milliseconds(5))
         }
     }
 

@@ -206,9 +206,11 @@ public final class OAuthInterceptor: RequestInterceptor {
     private func adding(
         _ request: Request?, to result: Result<URLRequest, any Error>
     ) -> Result<URLRequest, any Error> {
-        guard let dpop = client.dpop else { return result }
-        return Result {
+        Result {
             var urlRequest = try result.get()
+            // The user has signed out while the request waited.
+            guard urlRequest.value(forHTTPHeaderField: "Authorization") != nil else { throw OAuthError.signInRequired }
+            guard let dpop = client.dpop else { return urlRequest }
             guard let url = urlRequest.url, let token = urlRequest.value(forHTTPHeaderField: "Authorization"),
                 token.hasPrefix("DPoP ")
             else { return urlRequest }

@@ -29,6 +29,7 @@ struct CurlCommandLine: AsyncParsableCommand {
     var words: [String] = []
 
     func run() async throws {
+        if words == ["--help"] || words == ["-h"] { throw CleanExit.helpRequest(Self.self) }
         let translation = try translation()
         for text in translation.ignored { StandardError.write("afar: ignored: \(Redaction.standard.line(text))\n") }
         guard translation.problems.isEmpty else {

@@ -45,7 +45,8 @@ struct RequestCommand<Kind: RequestKind>: ResponseCommand {
         let plan = try RequestPlan(
             target.target(hasMethod: Kind.method == nil), choice, commandMethod: Kind.method, self, body)
         let file = try file.file(for: plan.url)
-        if let format = streaming.format {
+        // A file receives the body as it arrives.
+        if let format = streaming.format, format.isEvents || file == nil {
             guard sending.retry == 0 else {
                 let option = format.isEvents ? "--sse" : "--stream"
                 throw Failure(
@@ -55,7 +56,7 @@ struct RequestCommand<Kind: RequestKind>: ResponseCommand {
                 throw Failure(.usage, "--sse can't be combined with --charset: server-sent events are always UTF-8.")
             }
             guard file == nil else {
-                throw Failure(.usage, "--stream and --sse can't be combined with --output. Redirect the output with >.")
+                throw Failure(.usage, "--sse can't be combined with --output. Redirect the output with >.")
             }
             if case .form = plan.body {
                 throw Failure(.usage, "--stream and --sse can't be combined with a multipart form.")

@@ -101,8 +101,8 @@ enum GuideText {
                 blocks.append(line.drop { $0 == "#" || $0 == " " }.uppercased())
             } else if line.hasPrefix("|") {
                 if !paragraph.isEmpty { finish() }
-                let cells = line.dropFirst().dropLast().split(separator: "|").map {
-                    inline($0.trimmingCharacters(in: .whitespaces))
+                let cells = line.dropFirst().dropLast().replacing("\\|", with: "\0").split(separator: "|").map {
+                    inline($0.trimmingCharacters(in: .whitespaces)).replacing("\0", with: "|")
                 }
                 if !cells.allSatisfy({ $0.allSatisfy { $0 == "-" } }) { rows.append(cells) }
             } else if line.isEmpty {

@@ -39,8 +39,10 @@ enum Body: Equatable {
         } else if let text = options.dataRaw {
             self = .urlEncoded(text)
         } else if let raw = options.raw {
-            let path = raw.hasPrefix("@") ? String(raw.dropFirst()) : nil
-            let bytes = try path.map { try InputBytes.file($0, option: "--raw @\($0)") } ?? InputBytes.text(raw)
+            let path = raw.hasPrefix("@") && raw != "@-" ? String(raw.dropFirst()) : nil
+            let bytes =
+                try path.map { try InputBytes.file($0, option: "--raw @\($0)") }
+                ?? InputBytes.text(raw == "@-" ? "-" : raw)
             self = .bytes(bytes, contentType: Self.contentType(of: bytes), path: path)
         } else if !options.part.isEmpty {
             self = .form(try options.part.map { try FormPart($0) })

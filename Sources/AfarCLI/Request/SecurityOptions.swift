@@ -194,7 +194,8 @@ struct SecurityOptions: ParsableArguments {
     /// Returns the hosts whose certificates aren't verified, which include the URL's host with `--insecure`.
     private func unverifiedHosts(of url: String) -> [HostName] {
         let hosts = insecureHost.map { HostName($0) }
-        guard insecure, let host = Self.host(of: url), !hosts.contains(host) else { return hosts }
+        guard insecure, Self.target(of: url)?.scheme == "https", let host = Self.host(of: url), !hosts.contains(host)
+        else { return hosts }
         return hosts + [host]
     }
 

@@ -39,7 +39,7 @@ struct RequestCommandTests {
         (["request", "OPTIONS", "URL"], "OPTIONS", ""), (["put", "URL", "a:=1"], "PUT", #"{"a":1}"#),
         (["get", "--method", "GET", "URL", "a=1"], "GET", #"{"a":"1"}"#),
         (["GET", "URL", "a=1"], "GET", #"{"a":"1"}"#),
-        (["URL", "--raw", "text"], "POST", "text"), (["URL", "-d", "a=1", "-d", "b=2"], "POST", "a=1&b=2"),
+        (["URL", "--raw", "text"], "POST", "text"), (["URL", "--raw", "@-"], "POST", ""), (["URL", "-d", "a=1", "-d", "b=2"], "POST", "a=1&b=2"),
         (["URL", "-da=1"], "POST", "a=1"), (["-X", "PUT", "URL", "-d", "a=1"], "PUT", "a=1"),
         (["URL", "a=1", "--json", "b=2"], "POST", #"{"b":"2","a":"1"}"#),
         (["URL", "a=1 & 2", "b:=[1]", "--as", "form"], "POST", "a=1%20%26%202&b=%5B1%5D"),
@@ -134,7 +134,7 @@ struct RequestCommandTests {
         let directory = try ScratchDirectory()
         let file = directory.url.appending(path: "body")
         try Data(repeating: 0, count: 1_000_000).write(to: file)
-        for command in [[], ["post", "--raw", "x"]] {
+        for command in [[], ["post", "--raw", "x"], ["--stream"]] {
             let outcome = try await Tool.run(command + [server.url("/bytes/100000").absoluteString, "-o", file.path])
             #expect(outcome.status == 0 && outcome.text == "", "\(outcome.errors)")
             #expect(try Data(contentsOf: file).count == 100_000)
