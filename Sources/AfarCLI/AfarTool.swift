@@ -56,32 +56,29 @@ struct AfarTool: AsyncParsableCommand {
         // If the reader closes the pipe, as "| head" does, writes fail instead of terminating the process.
         signal(SIGPIPE, SIG_IGN)
         StandardOutput.reserveStandardStreams()
-        do {
-            let arguments = Array(CommandLine.arguments.dropFirst())
-            let commands = configuration.subcommands.map { $0._commandName }
-            if let text = try GuideTopic.text(for: arguments, commands: commands) {
-                return try StandardOutput.write(text)
-            }
-            var command = try command(for: arguments)
-            try await ReportFile.open(for: command)
-            if var command = command as? any AsyncParsableCommand {
-                try await command.run()
-            } else {
-                try command.run()
-            }
-            CookieJarFile.save()
-            SessionFile.save()
-            let isSaved = ArchiveFile.save()
-            await CacheDirectory.save()
-            let isReported = ReportFile.save(isSaved ? .success : .other)
-            if !isSaved || !isReported { ExitReason.other.exit() }
-        } catch {
-            CookieJarFile.save()
-            SessionFile.save()
-            ArchiveFile.save()
-            await CacheDirectory.save()
-            let status = status(after: error)
-            (ReportFile.save(status, after: error) ? status : .other).exit()
+        var failure: (any Error)?
+        do { try await run(Array(CommandLine.arguments.dropFirst())) } catch { failure = error }
+        CookieJarFile.save()
+        SessionFile.save()
+        let isSaved = ArchiveFile.save()
+        await CacheDirectory.save()
+        let status: ExitReason = failure.map { self.status(after: $0) } ?? (isSaved ? .success : .other)
+        (ReportFile.save(status, after: failure) ? status : .other).exit()
+    }
+
+    /// The names of all commands.
+    static let commandNames = configuration.subcommands.map { $0._commandName }
+
+    private static func run(_ arguments: [String]) async throws {
+        if let text = try GuideTopic.text(for: arguments, commands: commandNames) {
+            return try StandardOutput.write(text)
+        }
+        var command = try command(for: arguments)
+        try await ReportFile.open(for: command)
+        if var command = command as? any AsyncParsableCommand {
+            try await command.run()
+        } else {
+            try command.run()
         }
     }
 
@@ -121,7 +118,7 @@ struct AfarTool: AsyncParsableCommand {
     private static func parsingFailure(_ error: any Error) -> Failure {
         Failure(
             parsing: message(for: error), isUsage: exitCode(for: error) == .validationFailure,
-            arguments: CommandLine.arguments, commands: configuration.subcommands.map { $0._commandName })
+            arguments: CommandLine.arguments, commands: commandNames)
     }
 }
 

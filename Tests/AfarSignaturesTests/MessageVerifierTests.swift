@@ -101,7 +101,7 @@ import Testing
         await Self.refuses(response, Self.verifier(key), because: "response's signature")
     }
 
-    /// Fields that nobody has to send, but that matter if a message has them.
+    /// Optional fields that must be covered if a message has them.
     @Test func fieldsThatArePresent() async throws {
         let key = try Self.key()
         var verifier = Self.verifier(key, components: [.method])

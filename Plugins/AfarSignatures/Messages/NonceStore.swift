@@ -65,7 +65,7 @@
                 guard isRepeated || state.uses.count + uses.count <= capacity else {
                     return "the store of nonces is full"
                 }
-                // After a repetition, the message's other signatures must not be accepted either.
+                // A repetition also uses up the nonces of the message's other signatures.
                 if state.uses.count + uses.count <= capacity { state.uses.merge(uses) { $1 } }
                 return isRepeated ? "its nonce has been used before" : nil
             }

@@ -52,7 +52,7 @@ enum JSONEscapes {
         return UInt32(String(digits), radix: 16)
     }
 
-    /// Whether a character is visible by itself. Quotation marks and backslashes stay escaped, because they end a string or begin an
+    /// Whether a character can replace its escape. Quotation marks and backslashes stay escaped, because they end a string or begin an
     /// escape.
     private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
         guard scalar != "\"", scalar != "\\", TerminalText.isShown(scalar) else { return false }

@@ -42,16 +42,18 @@ struct RequestPlan {
         _ options: some RequestSending, _ bodyOptions: BodyOptions
     ) throws {
         var bodyOptions = bodyOptions
-        var query = try target.items.filter { $0.kind == .query || $0.kind == .queryFile }
-            .map { NamedValue(name: $0.name.text, value: try $0.text) }.urlEncoded
+        func values(_ kinds: RequestItem.Kind...) throws -> [NamedValue] {
+            try target.items.filter { kinds.contains($0.kind) }
+                .map { NamedValue(name: $0.name.text, value: try $0.text) }
+        }
+        var query = try values(.query, .queryFile).urlEncoded
         if choice.isGet {
             var data = try bodyOptions.data.map { String(decoding: try InputBytes.data($0), as: UTF8.self) }
             if let text = bodyOptions.dataRaw { data.append(text) }
             query = ([query] + data).filter { !$0.isEmpty }.joined(separator: "&").replacing("#", with: "%23")
             (bodyOptions.data, bodyOptions.dataRaw) = ([], nil)
         }
-        let headers = try target.items.filter { $0.kind == .header || $0.kind == .headerFile }
-            .map { NamedValue(name: $0.name.text, value: try $0.text) }
+        let headers = try values(.header, .headerFile)
         let data = target.items.filter(\.kind.isData)
         try self.init(url: target.url, query: query, headers: headers, options) { [bodyOptions] in
             let body = try Body(bodyOptions, items: data)

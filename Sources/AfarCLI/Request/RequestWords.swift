@@ -78,9 +78,8 @@ struct RequestWords: ParsableArguments {
 enum Misspelling {
     /// Returns the command whose name differs in one letter, or in two if it's long, or has two letters exchanged.
     static func command(meantBy word: String) -> String? {
-        let names = AfarTool.configuration.subcommands.map { $0._commandName } + ["help"]
-        let isName = word.utf8.count <= 12 && word.utf8.allSatisfy(\.isLetter)
-        return isName ? nearest(to: word.lowercased(), in: names) : nil
+        guard word.utf8.count <= 12, word.utf8.allSatisfy(\.isLetter) else { return nil }
+        return nearest(to: word.lowercased(), in: AfarTool.commandNames + ["help"])
     }
 
     /// Returns the name that differs in one letter, or in two if it's long, or has two letters exchanged.
