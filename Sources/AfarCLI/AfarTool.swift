@@ -66,7 +66,8 @@ struct AfarTool: AsyncParsableCommand {
         (ReportFile.save(status, after: failure) ? status : .other).exit()
     }
 
-    /// The names of all commands.
+    /// The names of all commands. Each configuration contains its name, because the runtime takes a millisecond to print the
+    /// names of all these types.
     static let commandNames = configuration.subcommands.map { $0._commandName }
 
     private static func run(_ arguments: [String]) async throws {
@@ -125,7 +126,7 @@ struct AfarTool: AsyncParsableCommand {
 extension CommandConfiguration {
     /// Creates a configuration whose help ends with examples, one per line.
     init(
-        commandName: String? = nil, abstract: String, usage: String? = nil, discussion: String = "", examples: [String],
+        commandName: String, abstract: String, usage: String? = nil, discussion: String = "", examples: [String],
         subcommands: [any ParsableCommand.Type] = []
     ) {
         self.init(

@@ -6,6 +6,7 @@ import HTTPTypes
 
 struct Cache: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "cache",
         abstract: "List, show or clear the responses in a --cache folder.",
         usage: "afar cache <ls|show|clear> <folder> [<url>]",
         examples: [
@@ -37,6 +38,7 @@ struct Cache: AsyncParsableCommand {
 
     struct Show: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "show",
             abstract: "Print a URL's cached response: its freshness, status, headers and body.",
             usage: "afar cache show <folder> <url>")
 
@@ -62,6 +64,7 @@ struct Cache: AsyncParsableCommand {
 
     struct Clear: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "clear",
             abstract: "Delete all cached responses.", usage: "afar cache clear <folder>")
 
         @Argument(help: "The folder.")

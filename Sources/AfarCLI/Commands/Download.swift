@@ -5,6 +5,7 @@ import HTTPTypes
 
 struct Download: AsyncParsableCommand, RequestSending {
     static let configuration = CommandConfiguration(
+        commandName: "download",
         abstract: "Save a resource to a file.",
         usage: "afar download <url> [-o <path>] [<options>]",
         discussion: """

@@ -22,11 +22,7 @@ protocol RequestKind {
 
 /// A command that sends one request and prints the response.
 struct RequestCommand<Kind: RequestKind>: ResponseCommand {
-    static var configuration: CommandConfiguration {
-        var configuration = Kind.configuration
-        if let method = Kind.method { configuration.commandName = method.rawValue.lowercased() }
-        return configuration
-    }
+    static var configuration: CommandConfiguration { Kind.configuration }
 
     @OptionGroup var target: RequestWords
     @OptionGroup(title: "Method") var choice: MethodOptions
@@ -90,6 +86,7 @@ enum AnyRequest: RequestKind {
 enum Get: RequestKind {
     static let method: HTTPMethod? = .get
     static let configuration = CommandConfiguration(
+        commandName: "get",
         abstract: "Fetch a resource.",
         usage: "afar get <url> [<item> ...] [<options>]",
         examples: [
@@ -105,6 +102,7 @@ enum Get: RequestKind {
 enum Head: RequestKind {
     static let method: HTTPMethod? = .head
     static let configuration = CommandConfiguration(
+        commandName: "head",
         abstract: "Fetch the status and the headers, without the body.",
         usage: "afar head <url> [<item> ...] [<options>]",
         examples: [
@@ -116,6 +114,7 @@ enum Head: RequestKind {
 enum Post: RequestKind {
     static let method: HTTPMethod? = .post
     static let configuration = CommandConfiguration(
+        commandName: "post",
         abstract: "Submit data to a resource.",
         usage: "afar post <url> [<item> ...] [<body>] [<options>]",
         examples: [
@@ -129,6 +128,7 @@ enum Post: RequestKind {
 enum Put: RequestKind {
     static let method: HTTPMethod? = .put
     static let configuration = CommandConfiguration(
+        commandName: "put",
         abstract: "Replace a resource.",
         usage: "afar put <url> [<item> ...] [<body>] [<options>]",
         examples: [
@@ -140,6 +140,7 @@ enum Put: RequestKind {
 enum Patch: RequestKind {
     static let method: HTTPMethod? = .patch
     static let configuration = CommandConfiguration(
+        commandName: "patch",
         abstract: "Change part of a resource.",
         usage: "afar patch <url> [<item> ...] [<body>] [<options>]",
         examples: [
@@ -150,6 +151,7 @@ enum Patch: RequestKind {
 enum Delete: RequestKind {
     static let method: HTTPMethod? = .delete
     static let configuration = CommandConfiguration(
+        commandName: "delete",
         abstract: "Remove a resource.",
         usage: "afar delete <url> [<item> ...] [<body>] [<options>]",
         examples: [

@@ -4,6 +4,7 @@ import Foundation
 
 struct Reach: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "reach",
         abstract: "Check whether this machine has a network connection or a route to a host.",
         usage: "afar reach [<host>] [--watch] [--json] [<options>]",
         discussion: """

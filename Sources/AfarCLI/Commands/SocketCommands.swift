@@ -141,6 +141,7 @@ private struct LineSender {
 
 struct Connect: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "connect",
         abstract: "Connect to a port: bytes in, bytes out.",
         usage: "afar connect <host>:<port> [--tls] [<options>]",
         discussion: """

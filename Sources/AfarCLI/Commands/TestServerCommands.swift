@@ -5,6 +5,7 @@ import ArgumentParser
 
 struct Demo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "demo",
         abstract: "Run Afar code samples against a local server and show the results.",
         discussion: """
             No traffic leaves this machine: the server runs inside the tool, on a free port of 127.0.0.1. The code shown is \
@@ -139,6 +140,7 @@ extension String {
 
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "serve",
         abstract: "Start a test server that echoes, redirects, delays, streams and fails on request.",
         discussion: """
             The server listens on 127.0.0.1 only, prints its address and endpoints, and runs until interrupted.

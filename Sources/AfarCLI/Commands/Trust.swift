@@ -4,6 +4,7 @@ import Foundation
 
 struct Trust: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "trust",
         abstract: "Show a server's certificates, whether they are valid, and their pins.",
         usage: "afar trust <host> [--pem] [<options>]",
         discussion: """

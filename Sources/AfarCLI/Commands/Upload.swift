@@ -5,6 +5,7 @@ import Foundation
 
 struct Upload: ResponseCommand {
     static let configuration = CommandConfiguration(
+        commandName: "upload",
         abstract: "Send a file or a multipart form.",
         usage: "afar upload <url> --file <path> | --part <part> ... [<options>]",
         discussion: """

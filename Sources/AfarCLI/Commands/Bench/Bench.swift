@@ -6,6 +6,7 @@ import HTTPTypes
 
 struct Bench: AsyncParsableCommand, ResultReporting {
     static let configuration = CommandConfiguration(
+        commandName: "bench",
         abstract: "Load a server with requests and measure the latency.",
         usage: "afar bench [<method>] <url> [<item> ...] [<options>]",
         discussion: """

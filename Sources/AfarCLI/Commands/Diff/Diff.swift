@@ -5,6 +5,7 @@ import Foundation
 
 struct Diff: AsyncParsableCommand, ResultReporting {
     static let configuration = CommandConfiguration(
+        commandName: "diff",
         abstract: "Send two requests and show how the responses differ.",
         usage: "afar diff <first> <second> [<options>]",
         discussion: """
