@@ -153,7 +153,7 @@ let plugins: [Target] = [
     .plugin("AfarKeys", [.onLinux("COpenSSL")]),
     .plugin("AfarMetrics", ["AfarCore", "AfarTransport", .httpTypes, .metrics("CoreMetrics")]),
     .plugin("AfarNetworkActivity", ["AfarCore"]),
-    .plugin("AfarOAuth", ["AfarCore", "AfarKeys", "AfarStages", "AfarTransport"]),
+    .plugin("AfarOAuth", ["AfarCore", "AfarKeys", "AfarStages", "AfarTransport", "AfarTrust"]),
     .plugin("AfarParallelDownloads", ["AfarCore", .httpTypes]),
     .plugin("AfarProtobuf", ["AfarCore", .httpTypes, .swiftProtobuf]),
     .plugin("AfarPublishers", ["AfarCore", "AfarSerializers", "AfarTransport", .openCombine]),
@@ -162,7 +162,7 @@ let plugins: [Target] = [
     .plugin("AfarServiceLifecycle", ["AfarCore", .serviceLifecycle("ServiceLifecycle")]),
     .plugin(
         "AfarSignatures",
-        ["AfarCore", "AfarKeys", "AfarTransport", .httpTypes, .rawStructuredFields]),
+        ["AfarCore", "AfarKeys", "AfarTransport", "AfarTrust", .httpTypes, .rawStructuredFields]),
     .plugin("AfarStructuredFields", ["AfarCore", .structuredFields]),
     .plugin("AfarTracing", ["AfarCore", "AfarTransport", .httpTypes, .tracing("Tracing")]),
     .plugin("AfarYAML", ["AfarCore", "AfarSerializers", .yams]),

@@ -1,5 +1,6 @@
 import AfarKeys
 import AfarTransport
+import AfarTrust
 import Foundation
 
 /// Returns bytes of the system's random source in base64url.
@@ -26,10 +27,10 @@ extension Unicode.Scalar.Properties {
 ///
 /// - Throws: ``OAuthError/invalidKey(_:)`` if the system's library doesn't provide the function.
 func sha256(_ text: String) throws(OAuthError) -> Data {
-    guard let hash = Hashing.hash(Data(text.utf8), with: .sha256) else {
+    guard let hash = HashFunction.sha256.hash(of: Data(text.utf8)) else {
         throw .invalidKey(SignatureKeyError.unavailable("SHA-256").description)
     }
-    return hash
+    return Data(hash)
 }
 
 /// The encoding `application/x-www-form-urlencoded` (RFC 6749, appendix B).

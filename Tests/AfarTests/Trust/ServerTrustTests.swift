@@ -756,7 +756,8 @@ import Testing
             for _ in 0..<3 { continuation.yield(Data(count: 1_000)) }
             continuation.finish()
         }
-        let response = await session.upload(chunks, to: try server.url("good")).serializingString().response
+        let url = try server.url("good", path: "/body")
+        let response = await session.upload(chunks, to: url).serializingString().response
         #expect(response.error == nil)
         #expect(response.metrics?.transactionMetrics.last?.countOfRequestBodyBytesBeforeEncoding == 3_000)
     }
