@@ -262,7 +262,7 @@ struct EndpointTests {
         let server = try await TestServer.start()
         server.route("/token") { _ in try .json(["access_token": "a", "token_type": "Bearer"]) }
         server.route("/resource") { _ in .text("resource") }
-        for (target, isAccepted) in [("192.0.2.1:80", false), ("127.0.0.1:\(server.url("").port ?? 0)", true)] {
+        for (target, isAccepted) in [("192.0.2.1:80", false), ("127.0.0.1:\(server.url("/").port ?? 0)", true)] {
             var configuration = SessionConfiguration.default
             var network = NetworkSettings()
             network.connectTo = ["localhost:80": target]
