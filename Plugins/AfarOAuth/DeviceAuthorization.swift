@@ -92,11 +92,10 @@ public struct OAuthDeviceAuthorization: Sendable {
 extension AFError {
     /// Whether the network is the reason, which can be available again later.
     fileprivate var isTemporary: Bool {
-        guard let error = underlyingError as? TransportError else { return false }
         let codes: [TransportError.Code] = [
             .timedOut, .cannotFindHost, .cannotConnect, .notConnected, .connectionLost, .bodyIncomplete,
         ]
-        return codes.contains(error.code)
+        return transportError.map { codes.contains($0.code) } ?? false
     }
 }
 

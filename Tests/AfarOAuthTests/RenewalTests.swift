@@ -153,11 +153,13 @@ struct RenewalTests {
                 count += 1
                 return count
             }
-            try await interceptor.signIn(with: OAuthToken(accessToken: "other \(number)", refreshToken: "r"))
+            try await interceptor.signIn(with: OAuthToken(accessToken: "other\(number)", refreshToken: "r"))
             return ServerResponse(status: 401)
         }
-        let request = Session(interceptor: interceptor).request(issuer.server.url("/late")).validate()
-        #expect(await request.serializingData().response.error?.responseCode == 401)
+        let session = Session(interceptor: interceptor)
+        let request = session.request(issuer.server.url("/late")).validate()
+        let response = await request.serializingString().response
+        #expect(response.error?.responseCode == 401, "\(response)")
         #expect(request.retryCount == 3)
         await issuer.server.stop()
     }

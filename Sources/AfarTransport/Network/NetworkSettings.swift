@@ -88,12 +88,12 @@ public struct NetworkSettings: Sendable, Hashable {
     /// Whether a host, with or without a port, is a name or an address of this machine.
     private static func isLoopback(_ authority: String) -> Bool {
         let bytes = authority.utf8
+        // The host of an authority with a user name comes after the "@".
+        guard !bytes.contains(UInt8(ascii: "@")) else { return false }
         if bytes.starts(with: "[::1]".utf8) {
             return bytes.dropFirst(5).first.map { $0 == UInt8(ascii: ":") } ?? true
         }
         if authority == "::1" { return true }
-        // A host ends at the last "@" of an authority with a user name.
-        guard !bytes.contains(UInt8(ascii: "@")) else { return false }
         var host = bytes.prefix { $0 != UInt8(ascii: ":") }
         if host.last == UInt8(ascii: ".") { host.removeLast() }
         if host.starts(with: "127.".utf8) {
