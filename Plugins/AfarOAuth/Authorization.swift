@@ -74,7 +74,8 @@ public struct OAuthAuthorization: Sendable {
             throw .refused(
                 OAuthErrorResponse(
                     code: error, description: try parameters.value("error_description"),
-                    uri: try parameters.value("error_uri"), status: nil, hiding: [state, verifier.text] + (code.map { [$0] } ?? [])))
+                    uri: try parameters.value("error_uri"), status: nil,
+                    hiding: [state, verifier.text] + (code.map { [$0] } ?? [])))
         }
         guard let code, !code.isEmpty else {
             throw .redirectMismatch("It contains neither a code nor an error.")

@@ -197,7 +197,9 @@ struct AuthorizationTests {
         #expect(try CodeVerifier(text: form["code_verifier"] ?? "").challenge == challenge)
         #expect(form["resource"] == resource.absoluteString)
         #expect(form["redirect_uri"] == redirectURI.absoluteString)
-        for text in ["\(pending)", "\(String(reflecting: pending))", "\(Mirror(reflecting: pending).children.map(\.value))"] {
+        for text in [
+            "\(pending)", "\(String(reflecting: pending))", "\(Mirror(reflecting: pending).children.map(\.value))",
+        ] {
             #expect(!text.contains(state) && !text.contains(form["code_verifier"] ?? ""))
         }
         await server.stop()

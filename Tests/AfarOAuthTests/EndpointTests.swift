@@ -272,7 +272,8 @@ struct EndpointTests {
             let session = Session(configuration: configuration)
             let endpoint = try #require(URL(string: "http://localhost/token"))
             let client = OAuthClient(
-                id: "a", server: OAuthServer(tokenEndpoint: endpoint), authentication: .post(secret: "s"), session: session)
+                id: "a", server: OAuthServer(tokenEndpoint: endpoint), authentication: .post(secret: "s"),
+                session: session)
             let isSent = (try? await client.clientCredentials()) != nil
             #expect(isSent == isAccepted)
             let resource = try #require(URL(string: "http://localhost/resource"))
@@ -482,7 +483,8 @@ struct EndpointTests {
     func otherErrorsEndPolling(_ text: String, _ status: Int) async throws {
         let server = try await TestServer.start()
         server.route("/device") { _ in
-            Self.answer(#"{"device_code":"d","user_code":"u","verification_uri":"https://as.example/","expires_in":60}"#)
+            Self.answer(
+                #"{"device_code":"d","user_code":"u","verification_uri":"https://as.example/","expires_in":60}"#)
         }
         server.route("/token") { _ in Self.answer(text, status: status) }
         let authorization = try await Self.client(server, session: SkippingClock().session).deviceAuthorization()
@@ -495,7 +497,8 @@ struct EndpointTests {
     @Test func otherFailuresOfARequestEndPolling() async throws {
         let server = try await TestServer.start()
         server.route("/device") { _ in
-            Self.answer(#"{"device_code":"d","user_code":"u","verification_uri":"https://as.example/","expires_in":60}"#)
+            Self.answer(
+                #"{"device_code":"d","user_code":"u","verification_uri":"https://as.example/","expires_in":60}"#)
         }
         server.route("/token") { _ in ServerResponse(headers: ["Content-Length": "-1"]) }
         let clock = SkippingClock()

@@ -111,7 +111,8 @@ struct RenewalTests {
         let interceptor = OAuthInterceptor(
             client: issuer.client(session: clock.session), store: OAuthMemoryTokenStore(Self.old),
             origins: [issuer.server.url("/")])
-        try await interceptor.signIn(with: OAuthToken(accessToken: "t0", expirationDate: .distantPast, refreshToken: "r"))
+        try await interceptor.signIn(
+            with: OAuthToken(accessToken: "t0", expirationDate: .distantPast, refreshToken: "r"))
         for count in 1...20 {
             #expect(try await interceptor.validToken().accessToken == "t\(count)")
             try await clock.sleep(until: clock.now + .seconds(lifetime), tolerance: nil)

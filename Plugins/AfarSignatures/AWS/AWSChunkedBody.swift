@@ -78,7 +78,8 @@ struct AWSChunkedBody: Sendable {
         }
 
         private func sign(_ chunk: Data) throws -> String {
-            guard let empty = HashFunction.sha256.hexDigits(of: Data()), let hash = HashFunction.sha256.hexDigits(of: chunk)
+            guard let empty = HashFunction.sha256.hexDigits(of: Data()),
+                let hash = HashFunction.sha256.hexDigits(of: chunk)
             else {
                 throw AWSSigningError.noHash
             }
@@ -90,7 +91,8 @@ struct AWSChunkedBody: Sendable {
 
         private func trailer() throws -> String {
             guard let name = coding.checksum?.rawValue else { return "" }
-            guard let value = checksum?.value, let hash = HashFunction.sha256.hexDigits(of: Data("\(name):\(value)\n".utf8))
+            guard let value = checksum?.value,
+                let hash = HashFunction.sha256.hexDigits(of: Data("\(name):\(value)\n".utf8))
             else {
                 throw AWSSigningError.noHash
             }

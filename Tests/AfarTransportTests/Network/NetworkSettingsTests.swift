@@ -12,8 +12,10 @@ struct NetworkSettingsTests {
     }
 
     @Test(arguments: [
-        "", "localhost.example.com", "notlocalhost", "127.example.com", "127.0.0.1.example.com", "127.0.0", "127.0.0.1.1",
-        "127.0.0.256", "127.0.0.-1", "127.0.0.+1", "1270.0.0.1", "128.0.0.1", "10.127.0.1", "0.0.0.0", "[::2]", "[::1", "[::1]x",
+        "", "localhost.example.com", "notlocalhost", "127.example.com", "127.0.0.1.example.com", "127.0.0",
+        "127.0.0.1.1",
+        "127.0.0.256", "127.0.0.-1", "127.0.0.+1", "1270.0.0.1", "128.0.0.1", "10.127.0.1", "0.0.0.0", "[::2]", "[::1",
+        "[::1]x",
         "[::10]", "localhost:a@example.com", "localhost@example.com", "[::1]:a@example.com",
     ])
     func otherNames(_ authority: String) {
