@@ -153,7 +153,7 @@ let plugins: [Target] = [
     .plugin("AfarKeys", [.onLinux("COpenSSL")]),
     .plugin("AfarMetrics", ["AfarCore", "AfarTransport", .httpTypes, .metrics("CoreMetrics")]),
     .plugin("AfarNetworkActivity", ["AfarCore"]),
-    .plugin("AfarOAuth", ["AfarCore", "AfarKeys", "AfarStages", "AfarTransport"]),
+    .plugin("AfarOAuth", ["AfarCore", "AfarKeys", "AfarStages", "AfarTransport", "AfarTrust"]),
     .plugin("AfarParallelDownloads", ["AfarCore", .httpTypes]),
     .plugin("AfarProtobuf", ["AfarCore", .httpTypes, .swiftProtobuf]),
     .plugin("AfarPublishers", ["AfarCore", "AfarSerializers", "AfarTransport", .openCombine]),
@@ -162,7 +162,7 @@ let plugins: [Target] = [
     .plugin("AfarServiceLifecycle", ["AfarCore", .serviceLifecycle("ServiceLifecycle")]),
     .plugin(
         "AfarSignatures",
-        ["AfarCore", "AfarKeys", "AfarTransport", .httpTypes, .rawStructuredFields]),
+        ["AfarCore", "AfarKeys", "AfarTransport", "AfarTrust", .httpTypes, .rawStructuredFields]),
     .plugin("AfarStructuredFields", ["AfarCore", .structuredFields]),
     .plugin("AfarTracing", ["AfarCore", "AfarTransport", .httpTypes, .tracing("Tracing")]),
     .plugin("AfarYAML", ["AfarCore", "AfarSerializers", .yams]),
@@ -224,8 +224,8 @@ let tests: [Target] = [
     .tests(
         "AfarHTTP",
         [
-            "AfarHTTP1", "AfarTransport", "AfarTestServer", "AfarTrust", "TestServers", .onLinux("COpenSSL"),
-            .httpTypes,
+            "AfarHTTP1", "AfarTransport", "AfarTestServer", "AfarTrust", "TestServers", "TestSupport",
+            .onLinux("COpenSSL"), .httpTypes,
         ]),
     .tests("AfarURLSession", ["AfarCore", .httpTypes]),
     .tests("AfarLogging", ["AfarCore", "AfarTesting", .swiftLog]),
@@ -243,7 +243,7 @@ let tests: [Target] = [
     .tests("AfarReachability", ["ReachabilityProbe", .onLinux("CNetlink")]),
     .tests("AfarCharsets"),
     .tests("AfarMultipart", ["Afar", "AfarTestServer"]),
-    .tests("AfarSerializers", ["AfarCore", "AfarTesting", .httpTypes]),
+    .tests("AfarSerializers", ["AfarCore", "AfarTesting", "TestSupport", .httpTypes]),
     .tests("AfarXML", ["AfarCore", "AfarSerializers", "AfarTesting", "CLibxml2", .httpTypes]),
     .tests("AfarCompression", ["AfarCore", "AfarSerializers", "AfarTesting", "CZlib", .httpTypes]),
     .tests("AfarYAML", ["AfarCore", "AfarSerializers", "AfarTesting", .httpTypes, .yams]),
@@ -280,7 +280,7 @@ let tests: [Target] = [
         "AfarResilience",
         [
             "AfarConformance", "AfarCore", "AfarSerializers", "AfarTesting", "AfarTestServer", "AfarTransport",
-            .onLinux("AfarHTTP"), .httpTypes, .metrics("MetricsTestKit"),
+            "TestSupport", .onLinux("AfarHTTP"), .httpTypes, .metrics("MetricsTestKit"),
         ]),
     .tests(
         "AfarResumableUploads", ["Afar", "AfarTransport", "TestServers", "UploadProbe"],
@@ -303,15 +303,18 @@ let tests: [Target] = [
         ]),
     .tests("AfarConfiguration", ["AfarCore", "AfarTransport", .configuration]),
     .tests("AfarNetworkActivity", ["AfarCore", "AfarSerializers", "AfarTesting"]),
-    .tests("AfarDiskCache", ["Afar", "AfarTestServer", "DiskCacheProbe", "TestServers", .grdb, .httpTypes]),
+    .tests(
+        "AfarDiskCache",
+        ["Afar", "AfarTestServer", "DiskCacheProbe", "TestServers", "TestSupport", .grdb, .httpTypes]),
     .tests(
         "AfarCurl",
         [
             "AfarCore", "AfarHTTP", "AfarTestServer", "AfarTesting", "CLibcurl", "TestServers", "TestSupport",
             .httpTypes,
         ]),
-    .tests("AfarTestServer"),
-    .tests("Afar", ["AfarTestServer", "SessionProbe", "TestServers"], exclude: ["Guarantees/README.md"]),
+    .tests("AfarTestServer", ["TestSupport"]),
+    .tests(
+        "Afar", ["AfarTestServer", "SessionProbe", "TestServers", "TestSupport"], exclude: ["Guarantees/README.md"]),
     .tests(
         "AfarCLI", ["Afar", "AfarImage", "AfarTestServer", "TestServers", .httpTypes, .argumentParser, .histogram]),
     .testTarget(
@@ -330,8 +333,7 @@ let tests: [Target] = [
         name: "NetworkTests",
         dependencies: [
             "Afar", "AfarTestServer", "AfarTesting", "AfarTransport", "AfarTrust", "AfarURLSession", "CLibcurl",
-            "TestServers",
-            .httpTypes,
+            "TestServers", "TestSupport", .httpTypes,
         ]),
     .testTarget(
         name: "DocumentationTests",

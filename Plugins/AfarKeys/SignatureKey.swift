@@ -81,8 +81,7 @@ public struct SignatureKey: Sendable {
         guard algorithm == .hmacSHA256 else {
             return SignatureKey(algorithm, .pair(try AsymmetricKey(generatedFor: algorithm)))
         }
-        var generator = SystemRandomNumberGenerator()
-        return try SignatureKey(secret: Data((0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) }))
+        return try SignatureKey(secret: Data((0..<32).map { _ in .random(in: .min ... .max) }))
     }
 
     // MARK: Exporting keys

@@ -21,6 +21,17 @@ public struct OAuthAuthorization: Sendable {
     private let resources: [Parameter]
     private let isUsed = UsedFlag()
 
+    /// The authorization in a form that can be stored, for example by a web server until the browser returns. It contains secrets.
+    ///
+    /// - Throws: ``OAuthError/invalidKey(_:)`` if the thumbprint of the client's DPoP key isn't available.
+    public var pending: OAuthPendingAuthorization {
+        get throws(OAuthError) {
+            OAuthPendingAuthorization(
+                url: url, redirectURI: redirectURI, state: state, verifier: verifier.text,
+                resources: resources.map(\.value), source: try client.source)
+        }
+    }
+
     init(
         url: URL, redirectURI: URL, client: OAuthClient, state: String, verifier: CodeVerifier, resources: [Parameter]
     ) {
@@ -58,13 +69,15 @@ public struct OAuthAuthorization: Sendable {
             if let issuer, !Hashing.equalInConstantTime(issuer.utf8, expected.utf8) { throw .issuerMismatch }
             if issuer == nil, client.server.sendsIssuerInRedirects { throw .issuerMismatch }
         }
+        let code = try parameters.value("code")
         if let error = try parameters.value("error") {
             throw .refused(
                 OAuthErrorResponse(
                     code: error, description: try parameters.value("error_description"),
-                    uri: try parameters.value("error_uri"), status: nil, hiding: [state]))
+                    uri: try parameters.value("error_uri"), status: nil,
+                    hiding: [state, verifier.text] + (code.map { [$0] } ?? [])))
         }
-        guard let code = try parameters.value("code"), !code.isEmpty else {
+        guard let code, !code.isEmpty else {
             throw .redirectMismatch("It contains neither a code nor an error.")
         }
         // A second use of a code can revoke the tokens of the first (RFC 6749, section 4.1.2).
@@ -140,13 +153,13 @@ struct CodeVerifier: Sendable {
     let text: String
 
     /// Creates a verifier from 32 bytes of the system's random source (section 4.1).
-    init() { text = Data.random(32).base64URLText }
+    init() { text = randomText(32) }
 
     init(text: String) { self.text = text }
 
     /// The challenge with the method `S256` (section 4.2).
     var challenge: String {
-        get throws(OAuthError) { try sha256(text).base64URLText }
+        get throws(OAuthError) { try sha256(text).base64URLEncoded }
     }
 }
 
@@ -167,7 +180,7 @@ extension OAuthClient {
         parameters: [String: String] = [:]
     ) async throws(OAuthError) -> OAuthAuthorization {
         guard let endpoint = server.authorizationEndpoint else { throw .missingEndpoint("authorization_endpoint") }
-        guard let origin = Origin(endpoint), origin.isSecure else {
+        guard let origin = Origin(endpoint), origin.isSecure() else {
             throw .insecureURL(host: endpoint.host(percentEncoded: true) ?? "")
         }
         if let methods = server.codeChallengeMethods, !methods.contains("S256") {
@@ -176,8 +189,8 @@ extension OAuthClient {
         guard redirectURI.scheme != nil, redirectURI.fragment == nil else {
             throw .invalidArgument("A redirect URI is absolute and has no fragment.")
         }
-        if let origin = Origin(redirectURI), !origin.isSecure { throw .insecureURL(host: origin.host) }
-        let (verifier, state) = (CodeVerifier(), Data.random(32).base64URLText)
+        if let origin = Origin(redirectURI), !origin.isSecure() { throw .insecureURL(host: origin.host) }
+        let (verifier, state) = (CodeVerifier(), randomText(32))
         let resources = try Self.resources(resources)
         var form = [
             Parameter("response_type", "code"), Parameter("redirect_uri", redirectURI.absoluteString),

@@ -1,5 +1,5 @@
 import AfarTransport
-import Foundation
+public import Foundation
 
 /// A key that binds tokens to this client (DPoP, RFC 9449), and the nonces of servers.
 ///
@@ -23,6 +23,24 @@ public final class OAuthDPoP: Sendable {
     ///   store the key with the token.
     public init(key: any OAuthSigner) { self.key = key }
 
+    /// Returns a proof for a request with a token (RFC 9449, section 7.1), for a connection that isn't a request of Afar. Send it in the field
+    /// `DPoP`, and the token in `Authorization` with the scheme `DPoP`.
+    ///
+    /// A proof is valid only for one request, with the last nonce that ``receive(nonce:from:)`` stored for the server. An
+    /// ``OAuthInterceptor`` adds proofs to its requests itself.
+    ///
+    /// - Parameters:
+    ///   - token: The token, for example the result of ``OAuthInterceptor/validToken()``.
+    ///   - method: The method of the request.
+    ///   - url: The URL of the request. Its query and fragment aren't part of the proof.
+    ///   - date: The current date. The default is the system's.
+    /// - Throws: ``OAuthError/invalidArgument(_:)`` if the URL has no host, or ``OAuthError/invalidKey(_:)`` if the key can't sign.
+    public func proof(
+        for token: OAuthToken, method: String, url: URL, date: Date = Date()
+    ) throws(OAuthError) -> String {
+        try proof(method: method, url: url, accessToken: token.accessToken, nonce: nonce(for: url), date: date)
+    }
+
     /// Returns a proof for a request (RFC 9449, section 4.2).
     ///
     /// - Parameters:
@@ -34,8 +52,8 @@ public final class OAuthDPoP: Sendable {
     func proof(
         method: String, url: URL, accessToken: String?, nonce: String?, date: Date
     ) throws(OAuthError) -> String {
-        var claims = ["jti": Data.random(16).base64URLText, "htm": method, "htu": try Self.target(of: url)]
-        if let accessToken { claims["ath"] = try sha256(accessToken).base64URLText }
+        var claims = ["jti": randomText(16), "htm": method, "htu": try Self.target(of: url)]
+        if let accessToken { claims["ath"] = try sha256(accessToken).base64URLEncoded }
         if let nonce { claims["nonce"] = nonce }
         return try key.token(header: ["typ": "dpop+jwt"], hasJWK: true, claims: claims, times: ["iat": date])
     }
@@ -60,8 +78,12 @@ public final class OAuthDPoP: Sendable {
         Origin(url, permitsWebSockets: true).flatMap { origin in nonces.withLock { $0[origin] } }
     }
 
-    /// Stores the nonce of a response (RFC 9449, section 8.2).
-    func receive(nonce: String?, from url: URL) {
+    /// Stores the nonce of a response (RFC 9449, section 8.2). An ``OAuthInterceptor`` and an ``OAuthClient`` do this for their requests.
+    ///
+    /// - Parameters:
+    ///   - nonce: The value of the field `DPoP-Nonce`. A missing or invalid value is ignored.
+    ///   - url: The URL of the request.
+    public func receive(nonce: String?, from url: URL) {
         guard let nonce, let origin = Origin(url, permitsWebSockets: true), !nonce.isEmpty,
             nonce.utf8.count <= Self.longestNonce,
             nonce.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") })

@@ -47,16 +47,18 @@ public struct OAuthDeviceAuthorization: Sendable {
 
     /// Only URLs that a browser opens as a page.
     private static func page(_ text: String) -> URL? {
-        guard let url = URL(string: text), let origin = Origin(url), origin.isSecure else { return nil }
+        guard let url = URL(string: text), let origin = Origin(url), origin.isSecure() else { return nil }
         return url
     }
 
     /// Waits until the user has confirmed the code.
     ///
-    /// The method polls at the interval of the server, 5 seconds longer after each `slow_down`. After a lost connection, a timeout, or
-    /// a status such as 503, it doubles the interval, up to 5 minutes. Delays use the session's time source.
+    /// The method polls at the interval of the server, 5 seconds longer after each `slow_down`. After a timeout, a lost connection, or a status
+    /// such as 503 without an error code, it doubles the interval, up to 5 minutes (RFC 8628, section 3.5). Delays use the session's time
+    /// source.
     ///
-    /// - Throws: ``OAuthError/deviceCodeExpired``, ``OAuthError/refused(_:)`` with the code `access_denied`, and other errors.
+    /// - Throws: ``OAuthError/deviceCodeExpired``, ``OAuthError/refused(_:)`` with the code `access_denied`, and other errors. Any other error code
+    ///   of the server, and any error of the request that isn't temporary, such as an invalid certificate, ends the polling.
     public func token() async throws(OAuthError) -> OAuthToken {
         var interval = interval
         let form = [Parameter("device_code", deviceCode)]
@@ -71,7 +73,7 @@ public struct OAuthDeviceAuthorization: Sendable {
             guard client.now < expirationDate else { throw .deviceCodeExpired }
             do {
                 return try await client.token("urn:ietf:params:oauth:grant-type:device_code", form)
-            } catch OAuthError.requestFailed {
+            } catch OAuthError.requestFailed(let error) where error.isTemporary {
                 interval = min(interval * 2, .seconds(300))
             } catch OAuthError.failed(let status) where status == 429 || status >= 500 {
                 interval = min(interval * 2, .seconds(300))
@@ -80,12 +82,20 @@ public struct OAuthDeviceAuthorization: Sendable {
                 case .authorizationPending: break
                 case .slowDown: interval += .seconds(5)
                 case .expiredToken: throw .deviceCodeExpired
-                default:
-                    guard let status = response.status, status == 429 || status >= 500 else { throw .refused(response) }
-                    interval = min(interval * 2, .seconds(300))
+                default: throw .refused(response)
                 }
             }
         }
+    }
+}
+
+extension AFError {
+    /// Whether the network is the reason, which can be available again later.
+    fileprivate var isTemporary: Bool {
+        let codes: [TransportError.Code] = [
+            .timedOut, .cannotFindHost, .cannotConnect, .notConnected, .connectionLost, .bodyIncomplete,
+        ]
+        return transportError.map { codes.contains($0.code) } ?? false
     }
 }
 

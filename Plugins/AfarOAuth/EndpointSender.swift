@@ -62,7 +62,7 @@ struct EndpointSender: Sendable {
         guard let origin = urlRequest.url.flatMap({ Origin($0) }) else {
             throw .invalidArgument("The endpoint isn't a URL with https and a host.")
         }
-        guard origin.isSecure else { throw .insecureURL(host: origin.host) }
+        guard origin.isSecure(over: session.configuration.network) else { throw .insecureURL(host: origin.host) }
         guard !Task.isCancelled else { throw .cancelled }
         var urlRequest = urlRequest
         urlRequest.cachePolicy = .reloadIgnoringLocalCacheData

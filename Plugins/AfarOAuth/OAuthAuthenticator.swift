@@ -97,7 +97,7 @@ final class OAuthAuthenticator: Authenticator {
         _ credential: OAuthCredential, for session: Session,
         completion: @escaping @Sendable (Result<OAuthCredential, any Error>) -> Void
     ) {
-        Task(executorPreference: DispatchExecutor.shared) {
+        Task(executorPreference: QueueExecutor.global) {
             completion(await self.renewed(credential).mapError { $0 })
         }
     }
@@ -176,9 +176,14 @@ final class OAuthAuthenticator: Authenticator {
         replacing current: OAuthToken?, hasExpired: Bool
     ) async throws(OAuthError) -> OAuthToken {
         guard !hasExpired || expirations.hasRoom(at: timeSource.uptime) else { throw .renewedTooOften }
+        var current = current
+        // A custom renewal can use another client, whose methods refuse tokens of this one.
+        current?.source = nil
         var new = try await renewal.renew(client, current)
-        if hasExpired { expirations.count(new.accessToken, at: timeSource.uptime) }
-        // A custom renewal can use another client.
+        // A token that expires before it can be sent would be renewed for ever.
+        if new.isExpired(at: client.now.addingTimeInterval(0.1)) {
+            expirations.count(new.accessToken, at: timeSource.uptime)
+        }
         new.source = nil
         return try recorded(new)
     }

@@ -257,7 +257,7 @@ public struct OAuthClient: Sendable {
         guard let audience = audience ?? server.issuer ?? server.tokenEndpoint?.absoluteString else {
             throw .missingEndpoint("token_endpoint")
         }
-        let claims = ["iss": id, "sub": id, "aud": audience, "jti": Data.random(16).base64URLText]
+        let claims = ["iss": id, "sub": id, "aud": audience, "jti": randomText(16)]
         let date = now
         return try key.token(
             header: keyID.map { ["typ": "JWT", "kid": $0] } ?? ["typ": "JWT"], claims: claims,

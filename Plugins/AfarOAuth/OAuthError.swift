@@ -120,22 +120,12 @@ public struct OAuthErrorResponse: Sendable, Hashable {
         func shown(_ text: String) -> String {
             var text = text
             for secret in secrets where secret.utf8.count >= 4 { text = text.replacing(secret, with: "***") }
-            return String(text.unicodeScalars.prefix(500).map { $0.properties.isControl ? " " : Character($0) })
+            return text.singleLine
         }
         self.code = Code(rawValue: shown(code))
         self.description = description.map(shown)
         self.uri = uri.map(shown)
         self.status = status
-    }
-}
-
-extension Unicode.Scalar.Properties {
-    /// Whether a terminal can interpret the character, or it changes the order of text.
-    var isControl: Bool {
-        switch generalCategory {
-        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: true
-        default: false
-        }
     }
 }
 

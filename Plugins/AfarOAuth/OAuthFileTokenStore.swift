@@ -2,8 +2,8 @@ public import Foundation
 
 /// Stores a token in a file that several processes can share, for example runs of a command-line tool.
 ///
-/// Only the file's owner can read it (mode 0600). The token isn't encrypted. A change replaces the file atomically. While a process changes the
-/// token, a second file, whose name ends in `.lock`, is locked (`flock`). It isn't removed. Use a local file system. On Apple's systems, a store in
+/// Only the file's owner can read it (mode 0600). The token isn't encrypted. A change replaces the file atomically, with a file whose
+/// name ends in `.tmp`. While a process changes the token, another file, whose name ends in `.lock`, is locked (`flock`). It isn't removed. Use a local file system. On Apple's systems, a store in
 /// the keychain is more secure.
 public final class OAuthFileTokenStore: OAuthTokenStore {
     /// The maximum size of the file in bytes.
@@ -124,7 +124,8 @@ public final class OAuthFileTokenStore: OAuthTokenStore {
     }
 }
 
-/// A new file next to the file that it replaces. It is removed unless it has replaced that file.
+/// A new file next to the file that it replaces. It is removed unless it has replaced that file. The name is always the same, so the file of a process
+/// that was killed is removed by the next one. Only the owner of the lock creates it.
 private final class TemporaryFile {
     private let path: String
     private let temporaryPath: String
@@ -133,7 +134,8 @@ private final class TemporaryFile {
 
     init(_ path: String) throws {
         self.path = path
-        temporaryPath = "\(path).\(UUID().uuidString).tmp"
+        temporaryPath = path + ".tmp"
+        unlink(temporaryPath)
         descriptor = open(temporaryPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else {
             throw OAuthError.tokenStoreFailed("\(path): \(String(cString: strerror(errno)))")
@@ -141,8 +143,15 @@ private final class TemporaryFile {
     }
 
     deinit {
+        if !isMoved, isCurrent { unlink(temporaryPath) }
         close(descriptor)
-        if !isMoved { unlink(temporaryPath) }
+    }
+
+    /// Whether no other process has replaced the file, after the file with the lock was removed.
+    private var isCurrent: Bool {
+        var (own, current) = (stat(), stat())
+        return fstat(descriptor, &own) == 0 && lstat(temporaryPath, &current) == 0 && own.st_ino == current.st_ino
+            && own.st_dev == current.st_dev
     }
 
     /// Writes the data and replaces the other file. After a power failure, that file has either its old or its new content.
@@ -154,7 +163,7 @@ private final class TemporaryFile {
             guard count > 0 else { return false }
             rest = rest.dropFirst(count)
         }
-        guard fsync(descriptor) == 0, rename(temporaryPath, path) == 0 else { return false }
+        guard fsync(descriptor) == 0, isCurrent, rename(temporaryPath, path) == 0 else { return false }
         isMoved = true
         let folder = open(URL(fileURLWithPath: path).deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
         if folder >= 0 {

@@ -124,7 +124,7 @@ public final class OAuthInterceptor: RequestInterceptor {
         _ urlRequest: URLRequest, for session: Session,
         completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
     ) {
-        guard accepts(urlRequest, completion) else { return }
+        guard accepts(urlRequest, over: session.configuration.network, completion) else { return }
         interceptor.adapt(urlRequest, for: session) { [self] in completion(adding(nil, to: $0)) }
     }
 
@@ -134,12 +134,13 @@ public final class OAuthInterceptor: RequestInterceptor {
         _ urlRequest: URLRequest, using state: RequestAdapterState,
         completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
     ) {
-        guard accepts(urlRequest, completion) else { return }
         let request = state.request
+        var network = state.session.configuration.network
+        request?.options { network = $0.network ?? network }
+        guard accepts(urlRequest, over: network, completion) else { return }
         if urlRequest.url.flatMap(Self.origin(of:))?.scheme == "http" {
             // Without TLS, a proxy could read the token.
-            let network = state.session.configuration.network
-            request?.options { $0.network = ($0.network ?? network).withoutProxies }
+            request?.options { $0.network = network.withoutProxies }
         }
         interceptor.adapt(urlRequest, using: state) { [self, weak request] in
             completion(adding(request, to: $0))
@@ -151,7 +152,8 @@ public final class OAuthInterceptor: RequestInterceptor {
 
     /// Returns whether a request receives a token. If not, calls the completion.
     private func accepts(
-        _ urlRequest: URLRequest, _ completion: (_ result: Result<URLRequest, any Error>) -> Void
+        _ urlRequest: URLRequest, over network: NetworkSettings?,
+        _ completion: (_ result: Result<URLRequest, any Error>) -> Void
     ) -> Bool {
         guard !EndpointSender.isSending else {
             completion(.success(urlRequest))
@@ -165,7 +167,7 @@ public final class OAuthInterceptor: RequestInterceptor {
             completion(.success(urlRequest))
             return false
         }
-        guard origin.isSecure else {
+        guard origin.isSecure(over: network) else {
             completion(.failure(OAuthError.insecureURL(host: origin.host)))
             return false
         }
@@ -239,7 +241,9 @@ public struct OAuthRenewal: Sendable {
     /// Creates a renewal.
     ///
     /// - Parameter renew: Receives the client and the stored token, if there is one. It must not send requests that wait for the new token. For
-    ///   an error with the code `invalid_grant`, the stored token is removed.
+    ///   an error with the code `invalid_grant`, the stored token is removed. The closure can use another client with the same DPoP key. The
+    ///   stored token has no ``OAuthToken/source`` here, so that this client can refresh it. The new token is stored with the interceptor's
+    ///   client as its source.
     public init(_ renew: @escaping @Sendable (OAuthClient, OAuthToken?) async throws(OAuthError) -> OAuthToken) {
         self.renew = renew
     }

@@ -66,7 +66,7 @@ public final class OAuthLoopbackListener: Sendable {
         let loop = try LoopbackLoop(socket: socket, path: path, accepts: accepts, page: page)
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                DispatchExecutor.shared.run { continuation.resume(returning: loop.run(timeout: timeout)) }
+                DispatchQueue.global().async { continuation.resume(returning: loop.run(timeout: timeout)) }
             }
         } onCancel: {
             socket.wake()

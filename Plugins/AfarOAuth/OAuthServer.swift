@@ -57,7 +57,7 @@ public struct OAuthServer: Sendable, Hashable {
         guard let origin = Origin(issuer), issuer.query == nil, issuer.fragment == nil, issuer.user == nil else {
             throw .invalidArgument("An issuer is a URL with https, without user name, query and fragment.")
         }
-        guard origin.isSecure else { throw .insecureURL(host: origin.host) }
+        guard origin.isSecure() else { throw .insecureURL(host: origin.host) }
         let sender = EndpointSender(session: session)
         var lastError = OAuthError.invalidMetadata("No metadata was found.")
         for url in locations(of: issuer) {
@@ -99,14 +99,14 @@ public struct OAuthServer: Sendable, Hashable {
         guard let found = metadata.string("issuer"), found == issuer else {
             throw .invalidMetadata("Its issuer isn't the requested one. Compare both, including a slash at the end.")
         }
-        let isLoopback = URL(string: issuer).flatMap { Origin($0) }?.isLoopback ?? false
+        let isLocal = URL(string: issuer).flatMap { Origin($0) }?.staysOnThisMachine() ?? false
         func endpoint(_ name: String, in object: JSONObject) throws(OAuthError) -> URL? {
             guard let text = object.string(name) else { return nil }
             guard let url = URL(string: text), let origin = Origin(url), url.fragment == nil, url.user == nil else {
                 throw .invalidMetadata("The \(name) isn't a URL.")
             }
             // Another machine's metadata can't make the client send requests to this machine without TLS.
-            guard origin.scheme == "https" || origin.isSecure && isLoopback else {
+            guard origin.scheme == "https" || isLocal && origin.staysOnThisMachine() else {
                 throw .insecureURL(host: origin.host)
             }
             return url

@@ -8,8 +8,8 @@ public protocol OAuthSigner: Sendable {
     /// The algorithm of the signatures (RFC 7518, section 3.1), such as `ES256`.
     var jwsAlgorithm: String { get }
 
-    /// Returns the public key's required members (RFC 7517; RFC 7638, section 3.2), such as `kty`, `crv`, `x` and `y`. Never include
-    /// private members.
+    /// Returns the public key's required members (RFC 7517; RFC 7638, section 3.2), such as `kty`, `crv`, `x` and `y`. Other
+    /// members are ignored. The type (`kty`) must be `EC`, `OKP` or `RSA`.
     func publicJWK() throws -> [String: String]
 
     /// Returns the signature of data in the format of RFC 7518. For `ES256`, it is the concatenation of r and s, 32 bytes each.
@@ -21,7 +21,7 @@ extension SignatureKey: OAuthSigner {}
 extension OAuthSigner {
     /// The public key's thumbprint (RFC 7638) in base64url.
     public var thumbprint: String {
-        get throws(OAuthError) { try sha256(jwk().jsonText).base64URLText }
+        get throws(OAuthError) { try sha256(jwk().jsonText).base64URLEncoded }
     }
 
     /// Returns a signed JSON Web Token (RFC 7519).
@@ -34,12 +34,26 @@ extension OAuthSigner {
             "\"\(name)\":\(Int64(date.timeIntervalSince1970.rounded(.down)))"
         }
         let text = [members, claims.sortedMembers + numbers]
-            .map { Data("{\($0.joined(separator: ","))}".utf8).base64URLText }
+            .map { Data("{\($0.joined(separator: ","))}".utf8).base64URLEncoded }
             .joined(separator: ".")
-        return "\(text).\(try Self.result(of: { try signature(for: Data(text.utf8)) }).base64URLText)"
+        return "\(text).\(try Self.result(of: { try signature(for: Data(text.utf8)) }).base64URLEncoded)"
     }
 
-    private func jwk() throws(OAuthError) -> [String: String] { try Self.result(of: publicJWK) }
+    /// The required members of the public key. Others aren't part of the thumbprint (RFC 7638, section 3.2), and could be private.
+    private func jwk() throws(OAuthError) -> [String: String] {
+        let all = try Self.result(of: publicJWK)
+        let names: Set<String>
+        switch all["kty"] {
+        case "EC": names = ["crv", "kty", "x", "y"]
+        case "OKP": names = ["crv", "kty", "x"]
+        case "RSA": names = ["e", "kty", "n"]
+        default: throw .invalidKey("The type (kty) of the public key isn't EC, OKP or RSA.")
+        }
+        guard names.isSubset(of: all.keys) else {
+            throw .invalidKey("The public key requires the members \(names.sorted().joined(separator: ", ")).")
+        }
+        return all.filter { names.contains($0.key) }
+    }
 
     private static func result<Value>(of function: () throws -> Value) throws(OAuthError) -> Value {
         do {

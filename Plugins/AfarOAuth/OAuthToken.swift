@@ -65,10 +65,10 @@ public struct OAuthToken: Sendable, Hashable, Codable {
 extension OAuthToken: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// A description without secrets.
     public var description: String {
-        var parts = ["\(type) token"]
+        var parts = ["\(type.singleLine) token"]
         if let expirationDate { parts.append("expires \(expirationDate.formatted(.iso8601))") }
         if refreshToken != nil { parts.append("with refresh token") }
-        if let scope { parts.append("scope \(scope)") }
+        if let scope { parts.append("scope \(scope.singleLine)") }
         return parts.joined(separator: ", ")
     }
 
@@ -80,14 +80,17 @@ extension OAuthToken: CustomStringConvertible, CustomDebugStringConvertible, Cus
         Mirror(
             self,
             children: [
-                "accessToken": "***", "type": type, "expirationDate": expirationDate as Any,
-                "refreshToken": refreshToken.map { _ in "***" } as Any, "scope": scope as Any,
+                "accessToken": "***", "type": type.singleLine, "expirationDate": expirationDate as Any,
+                "refreshToken": refreshToken.map { _ in "***" } as Any, "scope": scope?.singleLine as Any,
                 "idToken": idToken.map { _ in "***" } as Any,
             ] as KeyValuePairs<String, Any>)
     }
 }
 
 /// The authorization server, client and key for which a token was issued.
+///
+/// A source contains neither the scope nor the resources of a token. Interceptors of one client that request different scopes or resources need
+/// different stores.
 ///
 /// Clients record it in each token. A client doesn't send a refresh token to another server, and an ``OAuthInterceptor`` ignores a stored token of
 /// another source, for example because two configurations use the same file (mix-up, RFC 9700, section 4.4).

@@ -1,5 +1,4 @@
 import AfarTransport
-import Dispatch
 import Foundation
 
 /// Stores the token of one user at one authorization server.
@@ -95,18 +94,4 @@ final class AsyncLock: Sendable {
         }
         next?.resume(returning: true)
     }
-}
-
-/// Runs tasks on Dispatch's threads, because a program can block all threads of Swift's task pool.
-final class DispatchExecutor: TaskExecutor {
-    static let shared = DispatchExecutor()
-    private let queue = DispatchQueue(label: "afar.oauth", attributes: .concurrent)
-
-    func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
-        queue.async { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
-    }
-
-    /// Runs code that blocks its thread.
-    func run(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
 }

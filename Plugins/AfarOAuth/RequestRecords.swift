@@ -14,9 +14,12 @@ final class RequestRecords: Sendable {
         var nonce: String?
         /// Whether the request has been sent again with a nonce.
         var isRetriedWithNonce = false
-        /// Whether a token was refused since the last other response.
-        var isRefused = false
+        /// The number of tokens that were refused since the last other response.
+        var refusals = 0
     }
+
+    /// The maximum number of tokens that are refused in a row before a request fails.
+    private static let maximumRefusals = 3
 
     private let dpop: OAuthDPoP?
     private let records = Locked<[ObjectIdentifier: Record]>([:])
@@ -41,11 +44,11 @@ final class RequestRecords: Sendable {
     /// Returns whether the token of a refused request is renewed.
     ///
     /// - Parameter isNew: Whether the refused token is the last one that was issued. It isn't renewed if the request was refused before, because
-    ///   the service apparently refuses all tokens.
+    ///   the service apparently refuses all tokens. An older token was replaced while the request was sent, but not again and again.
     func permitsRenewal(for request: Request, refusing isNew: Bool) -> Bool {
         change(request) { record in
-            guard !record.isRefused || !isNew else { return false }
-            record.isRefused = true
+            guard record.refusals == 0 || !isNew && record.refusals < Self.maximumRefusals else { return false }
+            record.refusals += 1
             record.isRetriedWithNonce = false
             return true
         }
@@ -78,6 +81,6 @@ final class RequestRecords: Sendable {
             dpop.receive(nonce: response.value(forHTTPHeaderField: "DPoP-Nonce"), from: url)
         }
         guard response.statusCode != 401 else { return }
-        records.withLock { $0[ObjectIdentifier(request)]?.isRefused = false }
+        records.withLock { $0[ObjectIdentifier(request)]?.refusals = 0 }
     }
 }

@@ -1,16 +1,25 @@
 import AfarKeys
+import AfarTransport
+import AfarTrust
 import Foundation
 
-extension Data {
-    /// The bytes in base64url without padding (RFC 7515, section 2).
-    var base64URLText: String {
-        base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
-    }
+/// Returns bytes of the system's random source in base64url.
+func randomText(_ count: Int) -> String { Data((0..<count).map { _ in .random(in: .min ... .max) }).base64URLEncoded }
 
-    /// Returns bytes of the system's random source.
-    static func random(_ count: Int) -> Data {
-        var generator = SystemRandomNumberGenerator()
-        return Data((0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+extension String {
+    /// A text of a server as one short line, which a terminal can show.
+    var singleLine: String {
+        String(unicodeScalars.prefix(500).map { $0.properties.isControl ? " " : Character($0) })
+    }
+}
+
+extension Unicode.Scalar.Properties {
+    /// Whether a terminal can interpret the character, or it changes the order of text.
+    var isControl: Bool {
+        switch generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: true
+        default: false
+        }
     }
 }
 
@@ -18,10 +27,10 @@ extension Data {
 ///
 /// - Throws: ``OAuthError/invalidKey(_:)`` if the system's library doesn't provide the function.
 func sha256(_ text: String) throws(OAuthError) -> Data {
-    guard let hash = Hashing.hash(Data(text.utf8), with: .sha256) else {
+    guard let hash = HashFunction.sha256.hash(of: Data(text.utf8)) else {
         throw .invalidKey(SignatureKeyError.unavailable("SHA-256").description)
     }
-    return hash
+    return Data(hash)
 }
 
 /// The encoding `application/x-www-form-urlencoded` (RFC 6749, appendix B).
@@ -82,13 +91,16 @@ struct Origin: Hashable, Sendable {
         port = url.port ?? (scheme == "https" ? 443 : 80)
     }
 
-    /// Whether requests stay on this machine (RFC 8252, section 7.3).
-    var isLoopback: Bool {
-        if host == "localhost" || host == "::1" || host == "[::1]" { return true }
-        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
-        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+    /// Returns whether credentials can be sent: with TLS, or within this machine (RFC 8252, section 7.3).
+    ///
+    /// - Parameter network: The settings of the requests, which are sent without proxies. The default is nil, for a browser.
+    func isSecure(over network: NetworkSettings? = nil) -> Bool {
+        scheme == "https" || staysOnThisMachine(over: network)
     }
 
-    /// Whether credentials can be sent: with TLS, or within this machine.
-    var isSecure: Bool { scheme == "https" || isLoopback }
+    /// Returns whether only this machine receives requests without proxies.
+    func staysOnThisMachine(over network: NetworkSettings? = nil) -> Bool {
+        let address = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
+        return network.withoutProxies.staysOnThisMachine(scheme: scheme, authority: "\(address):\(port)")
+    }
 }

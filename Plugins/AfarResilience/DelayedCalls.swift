@@ -16,7 +16,6 @@ final class DelayedCalls: Sendable {
         var waiting: Task<Void, Never>?
     }
 
-    fileprivate static let executor = DispatchExecutor()
     private let state = Locked(State())
 
     /// Schedules a call. The closure must return immediately and run no user code.
@@ -72,19 +71,9 @@ extension DelayedCalls.State {
     /// Replaces the task that waits.
     fileprivate mutating func wait(until end: Duration, by time: TimeSource, calling calls: DelayedCalls) {
         waiting?.cancel()
-        waiting = Task(executorPreference: DelayedCalls.executor) {
+        waiting = Task(executorPreference: QueueExecutor.global) {
             do { try await time.sleep(for: end - time.uptime) } catch { return }
             calls.performDueCalls(by: time)
         }
-    }
-}
-
-/// Runs tasks on Dispatch's threads, because a program can block all threads of Swift's task pool.
-private final class DispatchExecutor: TaskExecutor {
-    private let queue = DispatchQueue(label: "afar.resilience.delays")
-
-    func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
-        queue.async { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
     }
 }

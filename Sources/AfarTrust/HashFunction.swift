@@ -1,3 +1,5 @@
+public import Foundation
+
 #if canImport(CryptoKit)
     import CryptoKit
 #else
@@ -6,7 +8,7 @@
 
 /// A hash function of OpenSSL on Linux, or of CryptoKit on Apple platforms. The raw value is its name in a Digest authentication
 /// challenge (RFC 7616, section 6.1).
-package enum HashFunction: String, Sendable {
+public enum HashFunction: String, Sendable {
     /// MD5 (RFC 1321). It is insecure for signatures. Use it only for Digest authentication, where servers require it.
     case md5 = "md5"
     /// SHA-1 (FIPS 180-4). It is insecure for signatures. Use it only for the WebSocket handshake, which requires it.
@@ -20,9 +22,9 @@ package enum HashFunction: String, Sendable {
     package var isAvailable: Bool { IncrementalHash(self) != nil }
 
     /// Returns the hash of these bytes, or nil if the function isn't available or fails.
-    package func hash(of bytes: UnsafeRawBufferPointer) -> [UInt8]? {
+    public func hash(of bytes: some ContiguousBytes) -> [UInt8]? {
         guard var hash = IncrementalHash(self) else { return nil }
-        hash.update(bytes)
+        bytes.withUnsafeBytes { hash.update($0) }
         return hash.finalize()
     }
 
@@ -45,12 +47,12 @@ extension [UInt8] {
 }
 
 /// Computes the hash of bytes that arrive in pieces.
-package struct IncrementalHash: ~Copyable {
+public struct IncrementalHash: ~Copyable {
     #if canImport(CryptoKit)
         private var state: any CryptoKit.HashFunction
 
         /// Returns nil if the function isn't available.
-        package init?(_ function: HashFunction) {
+        public init?(_ function: HashFunction) {
             state =
                 switch function {
                 case .md5: Insecure.MD5()
@@ -61,16 +63,16 @@ package struct IncrementalHash: ~Copyable {
         }
 
         /// Adds the next bytes of the input.
-        package mutating func update(_ bytes: UnsafeRawBufferPointer) { state.update(bufferPointer: bytes) }
+        public mutating func update(_ bytes: UnsafeRawBufferPointer) { state.update(bufferPointer: bytes) }
 
         /// Returns the hash of all bytes that were added, or nil if the function failed.
-        package consuming func finalize() -> [UInt8]? { Array(state.finalize()) }
+        public consuming func finalize() -> [UInt8]? { Array(state.finalize()) }
     #else
         private let context: OpaquePointer
         private var hasFailed = false
 
         /// Returns nil if the function isn't available.
-        package init?(_ function: HashFunction) {
+        public init?(_ function: HashFunction) {
             let type =
                 switch function {
                 case .md5: EVP_md5()
@@ -94,14 +96,14 @@ package struct IncrementalHash: ~Copyable {
         deinit { EVP_MD_CTX_free(context) }
 
         /// Adds the next bytes of the input.
-        package mutating func update(_ bytes: UnsafeRawBufferPointer) {
+        public mutating func update(_ bytes: UnsafeRawBufferPointer) {
             guard !hasFailed, EVP_DigestUpdate(context, bytes.baseAddress, bytes.count) != 1 else { return }
             hasFailed = true
             ERR_clear_error()
         }
 
         /// Returns the hash of all bytes that were added, or nil if the function failed.
-        package consuming func finalize() -> [UInt8]? {
+        public consuming func finalize() -> [UInt8]? {
             var bytes = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
             var count: UInt32 = 0
             guard !hasFailed, EVP_DigestFinal_ex(context, &bytes, &count) == 1 else {

@@ -6,6 +6,7 @@ import Foundation
 import GRDB
 import HTTPTypes
 import TestServers
+import TestSupport
 import Testing
 
 @testable import DiskCacheProbe
@@ -415,7 +416,7 @@ struct DiskCacheStoreTests {
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
         let seconds = ProcessInfo.processInfo.environment["AFAR_CACHE_SECONDS"].flatMap(Double.init) ?? 3
         let probes = try ["1", "2"].map { try probe(seconds: seconds, output: folder.url.appending(path: $0)) }
-        for probe in probes { while probe.isRunning { await Task.yield() } }
+        for probe in probes { try await waitWhile { probe.isRunning } }
         for probe in probes {
             let lines = lines(probe)
             #expect(lines.contains("stored"))
@@ -430,7 +431,7 @@ struct DiskCacheStoreTests {
             try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
             let outputs = ["1", "2"].map { directory.appending(path: $0) }
             let probes = try outputs.map { try probe(directory.appending(path: "cache"), seconds: 0.2, output: $0) }
-            for probe in probes { while probe.isRunning { await Task.yield() } }
+            for probe in probes { try await waitWhile { probe.isRunning } }
             for probe in probes { #expect(Set(lines(probe)) == ["stored"]) }
         }
     }
@@ -440,7 +441,7 @@ struct DiskCacheStoreTests {
         for number in 0..<50 {
             let probe = try probe(seconds: 60, output: folder.url.appending(path: "\(number)"))
             let count = Int.random(in: 1...5)
-            while lines(probe).count < count, probe.isRunning { await Task.yield() }
+            try await waitWhile { lines(probe).count < count && probe.isRunning }
             probe.stop()
             #expect(!lines(probe).contains { $0 != "stored" }, "\(lines(probe))")
         }

@@ -15,7 +15,7 @@ struct AuthorizationTests {
             116, 24, 223, 180, 151, 153, 224, 37, 79, 250, 96, 125, 216, 173, 187, 186, 22, 212, 37, 77, 105, 214,
             191, 240, 91, 88, 5, 88, 83, 132, 141, 121,
         ]
-        let verifier = CodeVerifier(text: Data(bytes).base64URLText)
+        let verifier = CodeVerifier(text: Data(bytes).base64URLEncoded)
         #expect(verifier.text == "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk")
         #expect(try verifier.challenge == "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM")
         #expect(CodeVerifier().text.utf8.count == 43)
@@ -161,6 +161,46 @@ struct AuthorizationTests {
             await #expect(throws: OAuthError.self) {
                 _ = try await client.authorization(redirectURI: redirectURI, parameters: [name: "x"])
             }
+        }
+        await server.stop()
+    }
+
+    /// A web server stores the authorization until the browser returns.
+    @Test func aStoredAuthorizationIsResumed() async throws {
+        let server = try await TestServer.start()
+        let forms = Locked<[[String: String]]>([])
+        server.route("/token") { request in
+            forms.withLock { $0.append(formMembers(request)) }
+            return try .json(["access_token": "a", "token_type": "Bearer"])
+        }
+        func client(_ id: String) -> OAuthClient {
+            var endpoints = OAuthServer(tokenEndpoint: server.url("/token"))
+            endpoints.authorizationEndpoint = server.url("/authorize")
+            return OAuthClient(id: id, server: endpoints, session: Session())
+        }
+        let redirectURI = try #require(URL(string: "https://app.example/callback"))
+        let resource = try #require(URL(string: "https://api.example/"))
+        let authorization = try await client("a").authorization(redirectURI: redirectURI, resources: [resource])
+        let data = try JSONEncoder().encode(authorization.pending)
+        let pending = try JSONDecoder().decode(OAuthPendingAuthorization.self, from: data)
+        #expect(throws: OAuthError.self) { _ = try client("b").authorization(resuming: pending) }
+        let resumed = try client("a").authorization(resuming: pending)
+        #expect(resumed.url == authorization.url)
+        let items = URLComponents(url: authorization.url, resolvingAgainstBaseURL: false)?.queryItems ?? []
+        let state = try #require(items.first { $0.name == "state" }?.value)
+        let wrong = try #require(URL(string: "https://app.example/callback?code=c&state=x"))
+        await #expect(throws: OAuthError.self) { _ = try await resumed.token(redirectedTo: wrong) }
+        let redirect = try #require(URL(string: "https://app.example/callback?code=c&state=\(state)"))
+        #expect(try await resumed.token(redirectedTo: redirect).accessToken == "a")
+        let form = try #require(forms.withLock { $0.first })
+        let challenge = items.first { $0.name == "code_challenge" }?.value
+        #expect(try CodeVerifier(text: form["code_verifier"] ?? "").challenge == challenge)
+        #expect(form["resource"] == resource.absoluteString)
+        #expect(form["redirect_uri"] == redirectURI.absoluteString)
+        for text in [
+            "\(pending)", "\(String(reflecting: pending))", "\(Mirror(reflecting: pending).children.map(\.value))",
+        ] {
+            #expect(!text.contains(state) && !text.contains(form["code_verifier"] ?? ""))
         }
         await server.stop()
     }

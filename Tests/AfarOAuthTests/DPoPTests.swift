@@ -170,8 +170,58 @@ struct DPoPTests {
         #expect(proofs[0].proof.claims.ath == nil)
         #expect(proofs[2].proof.claims.htm == "GET")
         #expect(proofs[2].proof.claims.htu == server.server.url("/resource").absoluteString)
-        #expect(proofs[2].proof.claims.ath == (try sha256("bound").base64URLText))
+        #expect(proofs[2].proof.claims.ath == (try sha256("bound").base64URLEncoded))
         await server.server.stop()
+    }
+
+    /// A program with its own HTTP client adds the token and the proof to its requests.
+    @Test func aProofIsMadeForAnotherConnection() async throws {
+        let server = try await NonceServer(nonces: ["n1", "n2"])
+        let session = Session()
+        let dpop = OAuthDPoP(key: try SignatureKey.generate(.ecdsaP256SHA256))
+        let client = OAuthClient(
+            id: "client", server: OAuthServer(tokenEndpoint: server.server.url("/token")),
+            authentication: .post(secret: "secret"), dpop: dpop, session: session)
+        let resource = server.server.url("/resource?page=1")
+        let interceptor = OAuthInterceptor(client: client, renewal: .clientCredentials(), origins: [resource])
+        let token = try await interceptor.validToken()
+        for _ in 0..<2 {
+            let proof = try dpop.proof(for: token, method: "POST", url: resource)
+            let response = await session.request(
+                resource, method: .post, headers: ["Authorization": "DPoP \(token.accessToken)", "DPoP": proof]
+            ).serializingData().response
+            dpop.receive(nonce: response.response?.headers["DPoP-Nonce"], from: resource)
+        }
+        let proofs = server.proofs.withLock { $0 }.filter { $0.path == "/resource" }.map(\.proof)
+        #expect(proofs.map(\.claims.nonce) == ["n1", "n2"])
+        #expect(proofs.allSatisfy { $0.claims.htm == "POST" })
+        #expect(proofs.first?.claims.htu == server.server.url("/resource").absoluteString)
+        #expect(proofs.first?.claims.ath == (try sha256(token.accessToken).base64URLEncoded))
+        await server.server.stop()
+    }
+
+    /// A signer whose public key has other members, such as the private one.
+    private struct TalkativeSigner: OAuthSigner {
+        let key: SignatureKey
+        var changes: [String: String?] = [:]
+        var jwsAlgorithm: String { key.jwsAlgorithm }
+
+        func publicJWK() throws -> [String: String] {
+            changes.reduce(into: try key.publicJWK()) { $0[$1.key] = $1.value }
+        }
+        func signature(for data: Data) throws -> Data { try key.signature(for: data) }
+    }
+
+    @Test func onlyRequiredMembersOfAKeyAreSent() throws {
+        let key = try SignatureKey.generate(.ecdsaP256SHA256)
+        let signer = TalkativeSigner(key: key, changes: ["d": "the-private-key", "kid": "1", "use": "sig"])
+        let url = try #require(URL(string: "https://api.example/"))
+        let proof = try OAuthDPoP(key: signer).proof(for: OAuthToken(accessToken: "a"), method: "GET", url: url)
+        #expect(try Proof(proof).header.jwk == key.publicJWK())
+        #expect(try signer.thumbprint == key.thumbprint)
+        for changes in [["kty": "oct"], ["kty": nil], ["x": nil]] as [[String: String?]] {
+            #expect(throws: OAuthError.self) { _ = try TalkativeSigner(key: key, changes: changes).thumbprint }
+        }
     }
 
     @Test func aResourceCanRequireANewNonce() async throws {

@@ -253,8 +253,42 @@ struct EndpointTests {
             }
         }
         for text in ["http://127.0.0.1:80/", "http://localhost/", "http://[::1]:9/", "https://as.example/"] {
-            #expect(URL(string: text).flatMap { Origin($0) }?.isSecure == true)
+            #expect(URL(string: text).flatMap { Origin($0) }?.isSecure() == true)
         }
+    }
+
+    /// A name of this machine doesn't stay on it if the network settings connect to another host.
+    @Test func otherMachinesDoNotReceiveSecretsWithoutTLS() async throws {
+        let server = try await TestServer.start()
+        server.route("/token") { _ in try .json(["access_token": "a", "token_type": "Bearer"]) }
+        server.route("/resource") { _ in .text("resource") }
+        let port = try #require(server.url("/").port)
+        // The first form of the address isn't recognized as one of this machine.
+        for (target, isAccepted) in [("127.1:\(port)", false), ("127.0.0.1:\(port)", true)] {
+            var configuration = SessionConfiguration.default
+            var network = NetworkSettings()
+            network.connectTo = ["localhost:80": target]
+            configuration.network = network
+            let session = Session(configuration: configuration)
+            let endpoint = try #require(URL(string: "http://localhost/token"))
+            let client = OAuthClient(
+                id: "a", server: OAuthServer(tokenEndpoint: endpoint), authentication: .post(secret: "s"),
+                session: session)
+            let isSent = (try? await client.clientCredentials()) != nil
+            #expect(isSent == isAccepted)
+            let resource = try #require(URL(string: "http://localhost/resource"))
+            let token = OAuthMemoryTokenStore(OAuthToken(accessToken: "a"))
+            let interceptor = OAuthInterceptor(client: client, store: token, origins: [resource])
+            let response = await session.request(resource, interceptor: interceptor).serializingString().response
+            #expect((response.value == "resource") == isAccepted)
+            // Settings of the request replace those of the session.
+            let otherSession = Session()
+            let own = otherSession.request(resource, interceptor: interceptor).options { $0.network = network }
+            let value = await own.serializingString().response
+            #expect((value.value == "resource") == isAccepted, "\(value)")
+            #expect(server.requestCount == (isAccepted ? 3 : 0))
+        }
+        await server.stop()
     }
 
     @Test func proxiesDoNotReceiveSecretsWithoutTLS() async throws {
@@ -426,9 +460,9 @@ struct EndpointTests {
                 polls += 1
                 return polls
             }
-            if poll == 1 { return ServerResponse(headers: ["Content-Length": "-1"]) }
+            if poll == 1 { return ServerResponse(length: 10) { _ in } }
             if poll == 2 { return .text("overloaded", status: 503) }
-            if poll == 3 { return Self.answer(#"{"error":"temporarily_unavailable"}"#, status: 503) }
+            if poll == 3 { return .text("too many requests", status: 429) }
             if poll == 4 { return Self.answer(#"{"error":"authorization_pending"}"#, status: 200) }
             return try .json(["access_token": "a", "token_type": "Bearer"])
         }
@@ -438,6 +472,43 @@ struct EndpointTests {
         #expect(authorization.verificationURIComplete == nil)
         _ = try await authorization.token()
         #expect(clock.delays.map { Int(($0 / .seconds(1)).rounded()) } == [1, 2, 4, 8, 8])
+        await server.stop()
+    }
+
+    /// Only two error codes continue the polling (RFC 8628, section 3.5).
+    @Test(arguments: [
+        (#"{"error":"temporarily_unavailable"}"#, 503), (#"{"error":"invalid_client"}"#, 401),
+        (#"{"error":"server_error"}"#, 500), ("not found", 404),
+    ])
+    func otherErrorsEndPolling(_ text: String, _ status: Int) async throws {
+        let server = try await TestServer.start()
+        server.route("/device") { _ in
+            Self.answer(
+                #"{"device_code":"d","user_code":"u","verification_uri":"https://as.example/","expires_in":60}"#)
+        }
+        server.route("/token") { _ in Self.answer(text, status: status) }
+        let authorization = try await Self.client(server, session: SkippingClock().session).deviceAuthorization()
+        await #expect(throws: OAuthError.self) { _ = try await authorization.token() }
+        #expect(server.requestCount(path: "/token") == 1)
+        await server.stop()
+    }
+
+    /// A server that doesn't speak HTTP won't do so later.
+    @Test func otherFailuresOfARequestEndPolling() async throws {
+        let server = try await TestServer.start()
+        server.route("/device") { _ in
+            Self.answer(
+                #"{"device_code":"d","user_code":"u","verification_uri":"https://as.example/","expires_in":60}"#)
+        }
+        server.route("/token") { _ in ServerResponse(headers: ["Content-Length": "-1"]) }
+        let clock = SkippingClock()
+        let authorization = try await Self.client(server, session: clock.session).deviceAuthorization()
+        let error = await #expect(throws: OAuthError.self) { _ = try await authorization.token() }
+        guard case .requestFailed = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(clock.delays.count == 1)
         await server.stop()
     }
 

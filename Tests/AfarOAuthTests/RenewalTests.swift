@@ -104,6 +104,67 @@ struct RenewalTests {
         await issuer.server.stop()
     }
 
+    /// Only tokens that have expired when they arrive are limited.
+    @Test(arguments: [1, 2, 11]) func shortLifetimesAreNotLimited(_ lifetime: Int) async throws {
+        let issuer = try await Issuer(lifetime: lifetime)
+        let clock = SkippingClock()
+        let interceptor = OAuthInterceptor(
+            client: issuer.client(session: clock.session), store: OAuthMemoryTokenStore(Self.old),
+            origins: [issuer.server.url("/")])
+        try await interceptor.signIn(
+            with: OAuthToken(accessToken: "t0", expirationDate: .distantPast, refreshToken: "r"))
+        for count in 1...20 {
+            #expect(try await interceptor.validToken().accessToken == "t\(count)")
+            try await clock.sleep(until: clock.now + .seconds(lifetime), tolerance: nil)
+        }
+        await issuer.server.stop()
+    }
+
+    /// A custom renewal can refresh its own tokens with another client.
+    @Test func aRenewalCanUseAnotherClient() async throws {
+        let issuer = try await Issuer()
+        let other = issuer.client("b", issuer: "https://b.example")
+        let store = OAuthMemoryTokenStore()
+        let renewal = OAuthRenewal { client, token throws(OAuthError) in
+            #expect(token?.source == nil)
+            return try await other.refresh(token ?? Self.old)
+        }
+        let client = issuer.client(issuer: "https://a.example")
+        let interceptor = OAuthInterceptor(
+            client: client, store: store, renewal: renewal, origins: [issuer.server.url("/")])
+        let session = Session(interceptor: interceptor)
+        for count in 1...3 {
+            issuer.accept("t\(count)")
+            let request = session.request(issuer.server.url("/resource")).validate()
+            #expect(try await request.serializingString().value == "Bearer t\(count)")
+            #expect(store.load()?.source?.clientID == "a")
+        }
+        await issuer.server.stop()
+    }
+
+    /// Other requests can renew the token while a request is sent, but not without limit.
+    @Test func aRequestIsSentOnlySomeTimes() async throws {
+        let issuer = try await Issuer()
+        let interceptor = OAuthInterceptor(
+            client: issuer.client(), store: OAuthMemoryTokenStore(Self.old), origins: [issuer.server.url("/")])
+        let count = Locked(0)
+        issuer.server.route("/late") { _ in
+            // As if another request had renewed the token meanwhile.
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            try await interceptor.signIn(with: OAuthToken(accessToken: "other\(number)", refreshToken: "r"))
+            return ServerResponse(status: 401)
+        }
+        let session = Session(interceptor: interceptor)
+        let request = session.request(issuer.server.url("/late")).validate()
+        let response = await request.serializingString().response
+        #expect(response.error?.responseCode == 401, "\(response)")
+        #expect(request.retryCount == 3)
+        await issuer.server.stop()
+    }
+
     // MARK: Valid tokens
 
     @Test func aValidTokenIsRenewedOnce() async throws {

@@ -122,6 +122,37 @@ struct TokenStoreTests {
         }
     }
 
+    /// The temporary file of a process that was killed is removed by the next change.
+    @Test func temporaryFilesDoNotAccumulate() async throws {
+        let folder = try TestFolder()
+        let file = folder.url.appending(path: "token")
+        let temporary = folder.url.appending(path: "token.tmp")
+        for isChanged in [true, false] {
+            try Data("partial".utf8).write(to: temporary)
+            try await OAuthFileTokenStore(file).update { stored in isChanged ? Self.token : stored }
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
+            #expect(Set(names) == ["token", "token.lock"])
+        }
+        // Another process replaces the temporary file after the lock's file was removed. It stays the other process's.
+        await #expect(throws: OAuthError.self) {
+            try await OAuthFileTokenStore(file).update { _ in
+                try FileManager.default.removeItem(at: temporary)
+                try Data("other".utf8).write(to: temporary)
+                return OAuthToken(accessToken: "b")
+            }
+        }
+        #expect(try Data(contentsOf: temporary) == Data("other".utf8))
+        #expect(try OAuthFileTokenStore(file).load() == Self.token)
+    }
+
+    @Test func descriptionsHaveOneLine() throws {
+        let token = OAuthToken(accessToken: "a", type: "x\u{1B}[2J", scope: "files\nadmin\u{202E}")
+        for text in ["\(token)", "\(Mirror(reflecting: token).children.map(\.value))"] {
+            #expect(!text.unicodeScalars.contains { ["\u{1B}", "\n", "\u{202E}"].contains($0) })
+            #expect(text.contains("files admin"))
+        }
+    }
+
     /// The lock of a removed file has no effect on processes that lock its successor.
     @Test func aRemovedLockFileIsLockedAgain() async throws {
         let folder = try TestFolder()

@@ -4,6 +4,7 @@ import AfarTesting
 import AfarTransport
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 @testable import AfarResilience
@@ -28,7 +29,7 @@ import Testing
         let waiting = service.snapshot()?.waitingCount ?? 0
         let request = service.session.request(Service.host + path)
         let task = request.serializingString()
-        while service.snapshot()?.waitingCount != waiting + 1 { await Task.yield() }
+        try? await waitWhile { service.snapshot()?.waitingCount != waiting + 1 }
         return (request, task)
     }
 

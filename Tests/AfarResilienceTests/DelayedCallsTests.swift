@@ -1,6 +1,7 @@
 import AfarTesting
 import AfarTransport
 import Foundation
+import TestSupport
 import Testing
 
 @testable import AfarResilience
@@ -45,7 +46,7 @@ import Testing
             let ids = ["a", "b"].map { schedule($0, after: 1, names) }
             await clock.waitForSleepers()
             for id in ids { calls.cancel(id) }
-            while clock.sleeperCount > 0 { await Task.yield() }
+            try? await waitWhile { clock.sleeperCount > 0 }
         }
     }
 

@@ -5,6 +5,7 @@ import AfarTesting
 import AfarTransport
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -38,10 +39,10 @@ import Testing
         let other = service.session.request("http://other.test/")
         _ = other.serializingData()
         let sleeperCount = service.clock.sleeperCount
-        while service.mock.requests.last?.url != "http://other.test/" { await Task.yield() }
+        try? await waitWhile { service.mock.requests.last?.url != "http://other.test/" }
         await service.clock.waitForSleepers(sleeperCount + 1)
         service.clock.advance(by: Self.delay)
-        while service.count(.hedged, "http://other.test") == 0 { await Task.yield() }
+        try? await waitWhile { service.count(.hedged, "http://other.test") == 0 }
         other.cancel()
     }
 
@@ -93,7 +94,7 @@ import Testing
         async let response = service.get()
         await service.clock.waitForSleepers(2)
         service.clock.advance(by: Self.delay)
-        while service.requests.count < 2 { await Task.yield() }
+        try? await waitWhile { service.requests.count < 2 }
         service.clock.advance(by: .seconds(10))
         #expect(await response.value == "slow")
     }
@@ -132,7 +133,7 @@ import Testing
         await service.clock.waitForSleepers(2)
         request.cancel()
         #expect(await task.response.error?.isExplicitlyCancelledError == true)
-        while service.clock.sleeperCount > 0 { await Task.yield() }
+        try? await waitWhile { service.clock.sleeperCount > 0 }
     }
 
     // MARK: Limits
@@ -143,7 +144,7 @@ import Testing
             async let response = service.get()
             await service.clock.waitForSleepers(2)
             service.clock.advance(by: Self.delay)
-            if index % 4 == 0 { while service.count(.hedged) < index / 4 { await Task.yield() } }
+            if index % 4 == 0 { try? await waitWhile { service.count(.hedged) < index / 4 } }
             service.clock.advance(by: .seconds(10))
             _ = await response
         }

@@ -3,6 +3,7 @@ import AfarSerializers
 import AfarTesting
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -136,7 +137,7 @@ import Testing
         #expect(transport.requests.map(\.query) == ["a=1&a=2"])
         let webSocket = session.webSocketRequest(to: "http://mock.test/", parameters: Query(a: [1, 2]))
         webSocket.resume()
-        while !webSocket.isFinished { await Task.yield() }
+        try await waitWhile { !webSocket.isFinished }
         #expect(webSocket.request?.url?.query == "a=1&a=2")
     }
 

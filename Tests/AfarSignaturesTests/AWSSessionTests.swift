@@ -288,6 +288,14 @@ import Testing
         for url in urls { _ = await session.upload(data, to: url, method: .put).serializingData().response }
         _ = await session.request("http://example.com/").serializingData().response
         #expect(transport.requests.count == urls.count + 1)
+        // The network settings connect to another machine.
+        let diverted = session.upload(data, to: "http://localhost:9/", method: .put).options { options in
+            var network = NetworkSettings()
+            network.connectTo = ["localhost:9": "example.com:80"]
+            options.network = network
+        }
+        let response = await diverted.serializingData().response
+        #expect("\(try #require(response.error))".contains("without TLS"))
     }
 
     // MARK: Credentials of a closure

@@ -210,6 +210,24 @@ import Testing
         _ = try await Self.verifier(key).verify(try sign(), at: Self.now)
     }
 
+    /// A nonce that was removed isn't accepted again when the clock goes back.
+    @Test func noncesAreRefusedAfterTheClockWasSetBack() async throws {
+        let key = try Self.key()
+        let verifier = Self.verifier(key, nonces: NonceStore(capacity: 1))
+        let signer = Self.signer(key)
+        func sign(at date: Date) throws -> HTTPRequest { try signer.signed(MessageVectorTests.request(), at: date) }
+        let first = try sign(at: Self.now)
+        _ = try await verifier.verify(first, at: Self.now)
+        let late = Self.now + 1_000
+        _ = try await verifier.verify(try sign(at: late), at: late)
+        await Self.refuses(first, verifier, because: "clock was set back")
+        // The store isn't searched a second time in one second, but immediately after the clock was set back.
+        await Self.refuses(try sign(at: late), verifier, at: late, because: "full")
+        await Self.refuses(try sign(at: late - 1), verifier, at: late - 1, because: "full")
+        let later = late + 1_000
+        _ = try await verifier.verify(try sign(at: later), at: later)
+    }
+
     /// A message with several signatures is accepted once, even if some of them are removed.
     @Test func noncesOfSeveralSignatures() async throws {
         let key = try Self.key()

@@ -11,7 +11,7 @@ import Testing
 /// Signed requests to a server that verifies them and signs its responses with PyPI's http-message-signatures.
 @Suite(.enabled(if: SigningPeer.isInstalled), .timeLimit(.minutes(5))) struct VerifyingTransportTests {
     static let components: [SignatureComponent] = [
-        .status, .contentDigest, .method.ofRequest, .targetURI.ofRequest,
+        .status, .contentDigest, .method.ofRequest, .targetURI.ofRequest, .member("sig1", of: "signature").ofRequest,
     ]
 
     struct Peer {
@@ -72,10 +72,13 @@ import Testing
 
     @Test(arguments: [
         ("tampered", "doesn't match"), ("unsigned", "no signature"), ("old", "too old"), ("future", "in the future"),
-        ("expired", "expired"), ("status", "invalid"),
+        ("expired", "expired"), ("status", "invalid"), ("unbound", "doesn't cover \"signature\""),
+        ("range", "doesn't cover: Content-Range"), ("swapped", "invalid"),
     ])
     func otherResponsesFail(path: String, reason: String) async throws {
         let peer = try await Self.peer()
+        // The response "swapped" is one to the previous request.
+        _ = try await peer.session.request(peer.url(path.contains("swapped") ? "a" : "b")).serializingData().value
         let response = await peer.session.request(peer.url(path)).serializingData().response
         #expect(response.value == nil)
         #expect(Self.message(response.error).contains(reason), "\(Self.message(response.error))")

@@ -106,6 +106,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
     keys = None
+    previous = []
 
     def log_message(self, *_):
         pass
@@ -130,6 +131,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
             fields_to_send.append(("Content-Range", f"bytes {start}-{len(text) - 1}/{len(text)}"))
             status, text, defect = 206, text[start:], ""
         components = ["@status", "content-type", '"@method";req', '"@target-uri";req']
+        if "Signature" in self.headers and defect != "unbound":
+            components += ['"signature";req;key="sig1"']
+        if defect == "range":
+            status = 206
+            fields_to_send.append(("Content-Range", f"bytes 0-{len(text) - 1}/100"))
+        elif any(name == "Content-Range" for name, _ in fields_to_send):
+            components += ["content-range"]
         if defect == "compressible" and "gzip" in self.headers.get("Accept-Encoding", ""):
             text = gzip.compress(text)
             fields_to_send.append(("Content-Encoding", "gzip"))
@@ -139,8 +147,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             fields_to_send.append(("Location", "/a"))
             components += ["location"] if defect == "redirect" else []
         now = int(time.time())
+        signed, Handler.previous = Handler.previous if defect == "swapped" else fields, fields
         response = sign_response({
-            "headers": fields, "method": self.command, "url": url, "status": status, "algorithm": "ed25519",
+            "headers": signed, "method": self.command, "url": url, "status": status, "algorithm": "ed25519",
             "privateKey": self.keys["private"], "hasDigest": True, "body": base64.b64encode(text),
             "nonce": "always the same" if defect == "replay" else base64.b64encode(f"{time.time_ns()}".encode()).decode(),
             "created": now - 3600 if defect == "old" else now + 3600 if defect == "future" else now,

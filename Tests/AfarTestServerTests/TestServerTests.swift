@@ -1,5 +1,6 @@
 import AfarTestServer
 import Foundation
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(2)))
@@ -48,7 +49,7 @@ struct TestServerTests {
         let urls = [server.url("/slow"), server.url("/delay/3600"), server.url("/drip?bytes=9&seconds=3600")]
         let clients = urls.map { url in Task { try await Curl.get(url) } }
         for await _ in arrived { break }
-        while server.requestCount < 3 { await Task.yield() }
+        try await waitWhile { server.requestCount < 3 }
         await server.stop()
         for client in clients.dropFirst() {
             await #expect(throws: Curl.Failed.self) { try await client.value }

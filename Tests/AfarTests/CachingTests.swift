@@ -4,6 +4,7 @@ import AfarTestServer
 import AfarTransport
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -135,7 +136,7 @@ struct CachingTests {
         configuration.cacheStore = MemoryCacheStore()
         let session = Session(configuration: configuration, eventMonitors: [monitor])
         for _ in 0..<2 { #expect(try await text(session, server.url("/counted")) == "1") }
-        while entries.withLock({ $0.count }) < 2 { await Task.yield() }
+        try await waitWhile { entries.withLock({ $0.count }) < 2 }
         let all = entries.withLock { $0 }
         #expect(all[0].message.contains("/counted -> 200, 1 byte in ") && all[0].metadata["cached"] == nil)
         #expect(all[1].message.contains("/counted -> 200 from the cache, 1 byte in "))
@@ -435,7 +436,7 @@ struct CachingTests {
             let response = await session.request(server.url("/set")).serializingData(emptyResponseCodes: [200]).response
             #expect(response.response?.statusCode == 200)
         }
-        while session.cookieStore?.all.first?.value != "2" { await Task.yield() }
+        try await waitWhile { session.cookieStore?.all.first?.value != "2" }
         await server.stop()
     }
 
@@ -451,7 +452,7 @@ struct CachingTests {
         let session = session(.platform, store)
         let url = server.url("/slow")
         async let old = text(session, url)
-        while server.requestCount == 0 { await Task.yield() }
+        try await waitWhile { server.requestCount == 0 }
         _ = try await session.request(url, method: .post).serializingString().value
         change.yield()
         #expect(try await old == "old")
@@ -548,7 +549,7 @@ struct CachingTests {
             for continuation in continuations { continuation.resume() }
         }
 
-        func wait(for count: Int) async { while arrived < count { await Task.yield() } }
+        func wait(for count: Int) async { try? await waitWhile { arrived < count } }
     }
 
     private func coalescing(_ store: any CacheStore = MemoryCacheStore()) -> Session {
@@ -628,7 +629,7 @@ struct CachingTests {
         (configuration.cacheStore, configuration.coalescesRequests) = (store, true)
         let session = Session(configuration: configuration, stages: [stage])
         let tasks = (0..<6).map { _ in session.request(gate.server.url("/gated")).serializingString() }
-        while store.lookups.value < 6 { await Task.yield() }
+        try await waitWhile { store.lookups.value < 6 }
         stage.fail.continuation.yield()
         await gate.wait(for: 2)
         gate.open(for: 5)
@@ -713,7 +714,7 @@ struct CachingTests {
         #expect(try await text(session, url) == "1")
         #expect(try await text(session, url) == "1")
         await requested.value
-        while store.responses(for: url.absoluteString).first?.body != Data("2".utf8) { await Task.yield() }
+        try await waitWhile { store.responses(for: url.absoluteString).first?.body != Data("2".utf8) }
         #expect(try await text(session, url) == "2")
         #expect(server.requestCount == 2)
         await server.stop()
@@ -726,7 +727,7 @@ struct CachingTests {
             let language = request.headers["Accept-Language"] ?? ""
             if isRevalidating.withLock({ $0 }) {
                 requested.withLock { _ = $0.insert(language) }
-                while requested.withLock({ $0.count }) < 2 { await Task.yield() }
+                try await waitWhile { requested.withLock({ $0.count }) < 2 }
             }
             return .text(language).adding("Cache-Control", "max-age=0, stale-while-revalidate=3600")
                 .adding("ETag", "\"1\"").adding("Vary", "Accept-Language")
@@ -738,7 +739,7 @@ struct CachingTests {
             }
             isRevalidating.withLock { $0 = true }
         }
-        while requested.withLock({ $0.count }) < 2 { await Task.yield() }
+        try await waitWhile { requested.withLock({ $0.count }) < 2 }
         await server.stop()
     }
 
@@ -805,7 +806,7 @@ struct CachingTests {
                 using: .modify { _, response in CachedURLResponse(response: response.response, data: Data("other".utf8))
                 })
         #expect(try await changed.serializingString().value == "2")
-        while store.count == 0 { await Task.yield() }
+        try await waitWhile { store.count == 0 }
         #expect(try await text(session, server.url("/counted")) == "other")
         await server.stop()
     }

@@ -3,6 +3,7 @@ import AfarCore
 import AfarTestServer
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// NTLM over one connection with scripted servers: the messages on the wire, and the handling of malicious servers.
@@ -70,7 +71,7 @@ import Testing
         let session = Session(eventMonitors: [monitor], transport: transport)
         let request = request(server, session)
         #expect(try await request.validate().serializingString().value == "in")
-        while statuses.withLock({ $0.isEmpty }) { await Task.yield() }
+        try await waitWhile { statuses.withLock({ $0.isEmpty }) }
         #expect(statuses.withLock { $0 } == [200])
         let heads = server.requests
         #expect(heads.count == 3)

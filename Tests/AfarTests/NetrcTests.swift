@@ -98,7 +98,8 @@ import Testing
         if isProxy {
             network.proxies = ProxySettings(try Proxy("http://127.0.0.1:\(port)"))
         } else {
-            network.connectTo = ["localhost:9": "127.0.0.1:\(port)"]
+            // This form of the address isn't recognized as one of this machine.
+            network.connectTo = ["localhost:9": "127.1:\(port)"]
         }
         configuration.network = network
         let session = Session(

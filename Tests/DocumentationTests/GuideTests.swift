@@ -266,8 +266,11 @@ import Testing
         defer { try? FileManager.default.removeItem(at: folder) }
         let destination: DownloadRequest.Destination = { [folder] _, _ in (folder.appending(path: "map"), []) }
         let bookmark = folder.appending(path: "bookmark")
-        try await DownloadSamples.suggested(map: server.url("/range/1000"))
-        #expect(await Output.has("Saved as 1000"))
+        // Other processes that run this test use the same folder.
+        let name = "map-\(UUID().uuidString)"
+        server.route("/\(name)") { _ in .content("application/octet-stream", PatternBytes.bytes(1_000)) }
+        try await DownloadSamples.suggested(map: server.url("/\(name)"))
+        #expect(await Output.has("Saved as \(name)"))
         try await DownloadSamples.intoMemory(map: server.url("/range/1000"))
         #expect(await Output.has("1000 bytes read from the file"))
         let broken = server.url("/range/1000?cuts=400")

@@ -4,6 +4,7 @@ import Foundation
 import HTTPTypes
 import Synchronization
 import TestServers
+import TestSupport
 import Testing
 
 /// Servers that violate HTTP/2 (RFC 9113) over TLS, on connections that have already carried other requests. See
@@ -132,7 +133,7 @@ import Testing
     @Test(arguments: ["before", "after"]) func aConnectionThatAllowsNoStreamsIsReplaced(when: String) async throws {
         let client = try HTTP2Client(.hostile)
         #expect(try await client.body("/without-streams?when=\(when)") == Self.good)
-        while await client.transport.connectionStatistics?.hosts.isEmpty == false { await Task.yield() }
+        try await waitWhile { await client.transport.connectionStatistics?.hosts.isEmpty == false }
         #expect(try await client.body("/ok") == Self.good)
     }
 

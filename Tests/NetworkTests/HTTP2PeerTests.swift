@@ -4,6 +4,7 @@ import Foundation
 import HTTPTypes
 import Synchronization
 import TestServers
+import TestSupport
 import Testing
 
 /// HTTP/2 with Apache's mod_http2 and with Go's net/http.
@@ -160,7 +161,7 @@ import Testing
         let server = try await HTTP2Peer.apache("KeepAliveTimeout 100ms")
         let client = try HTTP2Client(server)
         let port = try await client.connection(for: "/small")
-        while await client.transport.connectionStatistics?.hosts.isEmpty == false { await Task.yield() }
+        try await waitWhile { await client.transport.connectionStatistics?.hosts.isEmpty == false }
         #expect(try await client.connection(for: "/small") != port)
     }
 

@@ -2,6 +2,7 @@ import Afar
 import AfarTransport
 import Foundation
 import TestServers
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -46,7 +47,7 @@ import Testing
         let error = await failure(request)
         #expect(error?.code == .timedOut)
         #expect(error?.phase == .awaitingResponse)
-        while request.metrics == nil { await Task.yield() }
+        try await waitWhile { request.metrics == nil }
         #expect(request.metrics?.transactionMetrics.last?.requestEndDate != nil)
     }
 
@@ -91,7 +92,7 @@ import Testing
         try await get()
         let request = request("wrong-protocol")
         #expect(await failure(request)?.code == .malformedResponse)
-        while request.metrics == nil { await Task.yield() }
+        try await waitWhile { request.metrics == nil }
         let metrics = try #require(request.metrics?.transactionMetrics.last)
         let (start, end) = try (#require(metrics.responseStartDate), #require(metrics.responseEndDate))
         #expect(end.timeIntervalSince(start) < 0.9)

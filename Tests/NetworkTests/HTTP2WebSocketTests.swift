@@ -3,6 +3,7 @@ import AfarTransport
 import Foundation
 import HTTPTypes
 import TestServers
+import TestSupport
 import Testing
 
 /// WebSockets over HTTP/2 (RFC 8441), with nghttpx in front of a WebSocket server.
@@ -88,7 +89,7 @@ import Testing
         var events: [String] = []
         for await event in closings { events.append(event) }
         #expect(events == ["connected chat", "closed 1001 bye", "completed 200 nil"])
-        while request.metrics == nil { await Task.yield() }
+        try await waitWhile { request.metrics == nil }
         let metrics = request.metrics?.transactionMetrics.last
         #expect(metrics?.networkProtocolName == "h2")
         #expect(metrics?.localPort == port)
@@ -173,7 +174,7 @@ import Testing
         let task = request.webSocketTask()
         try await task.send(.string("left \(authority)"))
         request.cancel()
-        while !backend.output.contains("closed left \(authority)") { await Task.yield() }
+        try await waitWhile { !backend.output.contains("closed left \(authority)") }
         #expect(try await connect() == port)
     }
 
@@ -204,7 +205,7 @@ import Testing
             task.close(sending: .normalClosure)
             #expect(try await messages.next() == nil)
         }
-        while transport != nil { await Task.yield() }
+        try await waitWhile { transport != nil }
     }
 
     /// The bytes are written before the connection is closed, and arrive although it is closed at once.
@@ -212,7 +213,7 @@ import Testing
         try await connect()
         let request = request("/raw?bytes=ff00")
         await #expect(throws: AFError.self) { for try await _ in request.webSocketTask().messages {} }
-        while !backend.output.contains("closed with 1002") { await Task.yield() }
+        try await waitWhile { !backend.output.contains("closed with 1002") }
         #expect(backend.output.contains("closed with 1002"))
     }
 }

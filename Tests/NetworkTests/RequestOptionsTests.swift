@@ -3,6 +3,7 @@ import AfarCore
 import AfarTestServer
 import AfarTransport
 import Foundation
+import TestSupport
 import Testing
 
 /// Options of a request that override those of its session.
@@ -62,7 +63,7 @@ import Testing
             request = strong
             #expect(await strong.serializingString().response.response?.statusCode == 200)
         }
-        while request != nil { await Task.yield() }
+        try await waitWhile { request != nil }
     }
 
     @Test func timeoutsCanBeSetPerRequest() async throws {

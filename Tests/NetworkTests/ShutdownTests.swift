@@ -4,6 +4,7 @@ import AfarTestServer
 import AfarTransport
 import Foundation
 import TestServers
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -63,7 +64,7 @@ import Testing
         try await task.send(.string("open"))
         #expect(await session.shutdown(drainingFor: 3_600))
         for try await _ in task.messages {}
-        while !server.output.contains("closed open") { await Task.yield() }
+        try await waitWhile { !server.output.contains("closed open") }
         #expect(server.output.contains("closed open 1001"))
     }
 
@@ -156,7 +157,7 @@ import Testing
         let start = ContinuousClock.now
         let waiting = (0..<200).map { _ in session.request(server.url("/get")) }
         let answers = waiting.map { request in Task { await request.serializingData().response.error } }
-        while adapted.withLock({ $0 }) < 201 { await Task.yield() }
+        try await waitWhile { adapted.withLock({ $0 }) < 201 }
         for request in waiting { request.cancel() }
         var cancelled = 0
         for answer in answers { if await answer.value?.isExplicitlyCancelledError == true { cancelled += 1 } }

@@ -5,6 +5,7 @@ import AfarTransport
 import AfarTrust
 import Foundation
 import TestServers
+import TestSupport
 import Testing
 
 /// Raw connections to scripted servers and through proxies, with TLS from the start or enabled later.
@@ -45,7 +46,7 @@ import Testing
         #expect(nothing == nil && isStillAtEnd)
         #expect(server.received(by: 0) == Data("ping".utf8))
         stream.close()
-        while !stream.isFinished { await Task.yield() }
+        try await waitWhile { !stream.isFinished }
         #expect(stream.error == nil)
         #expect(stream.metrics?.transactionMetrics.last?.remotePort == Int(server.port))
     }
@@ -96,7 +97,7 @@ import Testing
         let session = session()
         let stream = session.stream(withHostName: "127.0.0.1", port: Int(server.port))
         stream.close()
-        while !stream.isCancelled { await Task.yield() }
+        try await waitWhile { !stream.isCancelled }
         await #expect(throws: AFError.self) { try await stream.write(Data([0])) }
         #expect(server.connectionCount == 0)
     }
@@ -198,7 +199,7 @@ import Testing
             if isLater { try await wrong.startSecureConnection() }
             try await wrong.write(Data("secret".utf8))
         }
-        while !wrong.isFinished { await Task.yield() }
+        try await waitWhile { !wrong.isFinished }
         #expect((wrong.error?.underlyingError as? URLError)?.code == .serverCertificateUntrusted)
     }
 
@@ -232,7 +233,7 @@ import Testing
         await #expect(throws: (any Error).self) { try await securing.value }
         await #expect(throws: (any Error).self) { try await stream.write(Data("secret".utf8)) }
         await #expect(throws: (any Error).self) { try await stream.readData(ofMinLength: 1, maxLength: 9) }
-        while !stream.isFinished { await Task.yield() }
+        try await waitWhile { !stream.isFinished }
         try await server.peerClosed(0)
         #expect(!server.received(by: 0).contains(Data("secret".utf8)))
     }
@@ -303,7 +304,7 @@ import Testing
             withHostName: "127.0.0.1", port: Int(server.port), interceptor: Interceptor(retriers: [again]))
         #expect(try await text(stream, 5) == "ready")
         await #expect(throws: (any Error).self) { while true { try await stream.write(Data(count: 1 << 16)) } }
-        while !stream.isFinished { await Task.yield() }
+        try await waitWhile { !stream.isFinished }
         #expect(stream.error != nil && server.connectionCount == 1)
     }
 

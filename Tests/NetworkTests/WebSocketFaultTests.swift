@@ -4,6 +4,7 @@ import AfarTestServer
 import AfarTransport
 import Foundation
 import TestServers
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -87,7 +88,7 @@ import Testing
         let server = try await ServerChild.webSockets()
         let request = session.webSocketRequest(to: "ws://127.0.0.1:\(server.port)/raw?bytes=\(bytes)")
         #expect(await failure(request) == code, "\(name)")
-        while !server.output.contains("closed with \(closeCode)") { await Task.yield() }
+        try await waitWhile { !server.output.contains("closed with \(closeCode)") }
     }
 
     @Test(arguments: ["81", "8105616263", "0103616263", ""])

@@ -5,6 +5,7 @@ import AfarTransport
 import AfarTrust
 import Foundation
 import TestServers
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -206,7 +207,7 @@ import Testing
             let request = session.webSocketRequest(to: try await url("/push?count=\(count)"))
             let task = request.webSocketTask()
             task.resume()
-            if count == 3 { while !request.isFinished { await Task.yield() } }
+            if count == 3 { try await waitWhile { !request.isFinished } }
             var seen = 0
             for try await message in task.messages {
                 if case .string(let text) = message { #expect(text == "\(seen) ") }
@@ -262,7 +263,7 @@ import Testing
         try await task.send(.string("last words"))
         task.close(sending: .init(rawValue: 4_001), reason: Data("enough, grüße".utf8))
         for try await _ in task.messages {}
-        while !server.output.contains("closed last words") { await Task.yield() }
+        try await waitWhile { !server.output.contains("closed last words") }
         #expect(server.output.contains("closed last words 4001 enough, grüße"))
         await #expect(throws: TransportError.self) { try await task.send(.string("too late")) }
     }
@@ -334,7 +335,7 @@ import Testing
         }
         task.cancel()
         for await error in ends { #expect(error == nil) }
-        while !server.output.contains("closed left") { await Task.yield() }
+        try await waitWhile { !server.output.contains("closed left") }
         #expect(server.output.contains("closed left 1001"))
     }
 
@@ -487,7 +488,7 @@ import Testing
         let session = Session(configuration: configuration)
         let request = session.webSocketRequest(to: url)
         #expect(try await echoedRequest(request)?.headers["host"] == "localhost:\(server.port)")
-        while request.metrics == nil { await Task.yield() }
+        try await waitWhile { request.metrics == nil }
         #expect(request.metrics?.transactionMetrics.last?.tlsProtocolVersion == "TLSv1.3")
         let pinned = Session(
             configuration: configuration,

@@ -7,7 +7,8 @@ public import Foundation
 /// An nginx server with TLS sites. Each has its own certificate and port.
 ///
 /// The response is one line: the connection's number, the client's certificate (or "none"), and `r` or `.` depending on
-/// whether the TLS session was resumed. `/to?URL` redirects to the URL.
+/// whether the TLS session was resumed. `/to?URL` redirects to the URL. These responses are sent when the request's head has arrived.
+/// The response of `/body` is sent after the whole body has arrived. It has the status 204.
 public final class SecureServer: Sendable {
     /// The configuration of a site.
     public struct Site: Sendable {
@@ -112,6 +113,7 @@ public final class SecureServer: Sendable {
                   ssl_verify_client \(site.clients.rawValue);
                   location / { return 200 "$connection $client $ssl_session_reused\\n"; }
                   location /to { return 302 $args; }
+                  location /body { proxy_pass http://127.0.0.1:\(ports[plainSite] ?? 0)/; }
                 }
                 """
         }

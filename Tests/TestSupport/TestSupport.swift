@@ -87,3 +87,11 @@ package final class Log: Sendable {
         state.withLock { $0.append(entry) }
     }
 }
+
+/// Waits while a condition is true. The processor is idle between the checks, so tests in other processes can run. Use it only for states
+/// that no event announces.
+///
+/// - Throws: `CancellationError` when the test's time limit is exceeded.
+package func waitWhile(_ condition: () async throws -> Bool) async throws {
+    while try await condition() { try await Task.sleep(for: .milliseconds(1)) }
+}

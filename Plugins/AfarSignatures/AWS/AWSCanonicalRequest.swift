@@ -1,4 +1,4 @@
-import AfarKeys
+import AfarTrust
 import Foundation
 import HTTPTypes
 
@@ -36,7 +36,7 @@ struct AWSCanonicalRequest {
     var text: String { String(decoding: bytes, as: UTF8.self) }
 
     /// The SHA-256 hash of the canonical request, in hexadecimal digits.
-    var hash: String? { Hashing.hash(Data(bytes), with: .sha256)?.hexDigits }
+    var hash: String? { HashFunction.sha256.hexDigits(of: Data(bytes)) }
 
     // MARK: Fields
 
@@ -100,9 +100,9 @@ struct AWSCanonicalRequest {
     }
 }
 
-extension Hashing {
-    /// Returns the SHA-256 hash of a string's UTF-8 as hexadecimal digits, or nil if the function isn't available.
-    static func sha256Hex(_ text: String) -> String? { hash(Data(text.utf8), with: .sha256)?.hexDigits }
+extension HashFunction {
+    /// Returns the hash of bytes as hexadecimal digits, or nil if the function isn't available.
+    func hexDigits(of bytes: Data) -> String? { hash(of: bytes).map { Data($0).hexDigits } }
 }
 
 extension Data {

@@ -1,4 +1,4 @@
-import AfarKeys
+import AfarTrust
 import Foundation
 
 /// A checksum of an object that is sent after its data, in a trailer.
@@ -15,13 +15,13 @@ public enum AWSChecksum: String, Sendable, Hashable, CaseIterable {
 final class ChecksumState {
     private var crc: UInt32 = 0xFFFF_FFFF
     private let table: [UInt32]
-    private let digest: Hashing.Digest?
+    private let digest: RunningHash?
 
     init(_ checksum: AWSChecksum) {
         switch checksum {
         case .crc32: (table, digest) = (Self.crc32, nil)
         case .crc32c: (table, digest) = (Self.crc32c, nil)
-        case .sha256: (table, digest) = ([], Hashing.Digest(.sha256))
+        case .sha256: (table, digest) = ([], RunningHash(.sha256))
         }
     }
 

@@ -1,5 +1,5 @@
-import AfarKeys
 import AfarTransport
+import AfarTrust
 import Foundation
 
 /// The content coding `aws-chunked`: a body in chunks that each have a signature, which covers the previous one, and optionally a trailer
@@ -78,18 +78,22 @@ struct AWSChunkedBody: Sendable {
         }
 
         private func sign(_ chunk: Data) throws -> String {
-            guard let empty = Hashing.sha256Hex(""), let hash = Hashing.hash(chunk, with: .sha256) else {
+            guard let empty = HashFunction.sha256.hexDigits(of: Data()),
+                let hash = HashFunction.sha256.hexDigits(of: chunk)
+            else {
                 throw AWSSigningError.noHash
             }
             previous = try key.signature(
                 of: "AWS4-HMAC-SHA256-PAYLOAD\n\(key.timestamp.text)\n\(key.scope)\n\(previous)\n\(empty)\n"
-                    + hash.hexDigits)
+                    + hash)
             return previous
         }
 
         private func trailer() throws -> String {
             guard let name = coding.checksum?.rawValue else { return "" }
-            guard let value = checksum?.value, let hash = Hashing.sha256Hex("\(name):\(value)\n") else {
+            guard let value = checksum?.value,
+                let hash = HashFunction.sha256.hexDigits(of: Data("\(name):\(value)\n".utf8))
+            else {
                 throw AWSSigningError.noHash
             }
             guard coding.isSigned else { return "\(name):\(value)\r\n" }

@@ -1,4 +1,5 @@
 import AfarKeys
+import AfarTrust
 public import Foundation
 public import HTTPTypes
 
@@ -48,8 +49,8 @@ public struct AWSSigner: Sendable, Hashable {
         func text() throws(AWSSigningError) -> String {
             switch self {
             case .data(let data):
-                guard let hash = Hashing.hash(data, with: .sha256) else { throw .noHash }
-                return hash.hexDigits
+                guard let hash = HashFunction.sha256.hexDigits(of: data) else { throw .noHash }
+                return hash
             case .sha256(let hash): return hash.hexDigits
             case .unsigned: return "UNSIGNED-PAYLOAD"
             }

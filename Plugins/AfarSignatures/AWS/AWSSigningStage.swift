@@ -106,7 +106,7 @@ public struct AWSSigningStage: ExchangeStage {
         // Default fields are sent too, so they are signed. They become fields of the request only for the signature.
         var request = exchange.request
         request.headerFields = exchange.fields
-        if !exchange.body.isNone, !signsBody, !request.isProtected {
+        if !exchange.body.isNone, !signsBody, !exchange.isProtected {
             throw AWSSigningError("anyone could change an unsigned body without TLS: use https, or sign the body")
         }
         var chunks: (coding: AWSChunkedBody, length: Int64)?
@@ -225,14 +225,11 @@ public struct AWSSigningStage: ExchangeStage {
     }
 }
 
-extension HTTPRequest {
+extension Exchange {
     /// Whether no one can change the request on the way: with TLS, or within this machine.
     fileprivate var isProtected: Bool {
-        guard scheme != "https", let authority = authority?.lowercased() else { return true }
-        let host = authority.hasPrefix("[") ? authority.prefix { $0 != "]" } : authority.prefix { $0 != ":" }
-        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
-        let isLoopback = parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
-        return isLoopback || host == "localhost" || host == "[::1"
+        request.scheme == "https"
+            || options.network.staysOnThisMachine(scheme: request.scheme, authority: request.authority)
     }
 }
 

@@ -1,5 +1,6 @@
 import AfarKeys
 import AfarTransport
+import AfarTrust
 import Foundation
 import HTTPTypes
 
@@ -53,8 +54,8 @@ extension RequestBody {
     }
 
     /// Returns the hash of the whole body, which is read if it is a file or a stream.
-    func hash(with function: Hashing.Function) async throws -> Data {
-        guard let digest = BodyDigest(function) else { throw SignatureKeyError.unavailable("a hash function") }
+    func hash(with function: HashFunction) async throws -> Data {
+        guard let digest = BodyHash(function) else { throw SignatureKeyError.unavailable("a hash function") }
         let reader = ChunkReader(self, size: 256 * 1024)
         while true {
             let chunk = try await reader.next()
@@ -67,18 +68,34 @@ extension RequestBody {
     }
 }
 
-/// A digest that moves between the threads of one task.
-private struct BodyDigest: @unchecked Sendable {
-    // Sendable because only one task uses it.
-    private let digest: Hashing.Digest
+/// The hash of bytes that arrive in pieces. Used by one thread at a time.
+final class RunningHash {
+    private var hash: IncrementalHash?
 
-    init?(_ function: Hashing.Function) {
-        guard let digest = Hashing.Digest(function) else { return nil }
-        self.digest = digest
+    /// Returns nil if the function isn't available.
+    init?(_ function: HashFunction) {
+        guard let hash = IncrementalHash(function) else { return nil }
+        self.hash = consume hash
     }
 
-    func update(_ bytes: Data) { digest.update(bytes) }
-    func finalize() -> Data? { digest.finalize() }
+    func update(_ bytes: Data) { bytes.withUnsafeBytes { hash?.update($0) } }
+
+    /// Returns the hash of all bytes that were added, or nil if the function failed. Can be called once.
+    func finalize() -> Data? { hash.take()?.finalize().map { Data($0) } }
+}
+
+/// A hash that moves between the threads of one task.
+private struct BodyHash: @unchecked Sendable {
+    // Sendable because only one task uses it.
+    private let hash: RunningHash
+
+    init?(_ function: HashFunction) {
+        guard let hash = RunningHash(function) else { return nil }
+        self.hash = hash
+    }
+
+    func update(_ bytes: Data) { hash.update(bytes) }
+    func finalize() -> Data? { hash.finalize() }
 }
 
 extension HTTPRequest {

@@ -1,5 +1,6 @@
 #if StructuredFields
     public import AfarKeys
+    import AfarTrust
     public import Foundation
     import RawStructuredFieldValues
 
@@ -10,7 +11,7 @@
         /// SHA-512.
         case sha512 = "sha-512"
 
-        var function: Hashing.Function { self == .sha256 ? .sha256 : .sha512 }
+        var function: HashFunction { self == .sha256 ? .sha256 : .sha512 }
 
         /// Returns the field's value for a hash.
         func text(of hash: Data) -> String { "\(rawValue)=:\(hash.base64EncodedString()):" }
@@ -19,28 +20,28 @@
         ///
         /// - Throws: ``SignatureKeyError`` if the system's cryptographic library doesn't provide the function.
         public func value(for content: Data) throws(SignatureKeyError) -> String {
-            guard let hash = Hashing.hash(content, with: function) else { throw .unavailable(rawValue) }
-            return text(of: hash)
+            guard let hash = function.hash(of: content) else { throw .unavailable(rawValue) }
+            return text(of: Data(hash))
         }
     }
 
     /// Compares content with the digests in a field.
     final class ContentCheck {
-        private let digests: [(expected: Data, digest: Hashing.Digest)]
+        private let digests: [(expected: Data, digest: RunningHash)]
 
         /// - Parameters:
         ///   - field: The field's value.
         ///   - covered: The keys that a signature covers; nil if it covers the whole field. Other keys prove nothing.
         /// - Throws: ``MessageSignatureError`` if the field is malformed, or contains neither SHA-256 nor SHA-512.
         init(_ field: String, covered: Set<String>? = nil) throws(MessageSignatureError) {
-            var digests: [(Data, Hashing.Digest)] = []
+            var digests: [(Data, RunningHash)] = []
             do {
                 for (key, member) in try FieldText.dictionary(field) {
                     guard let algorithm = ContentDigest(rawValue: key), covered?.contains(key) ?? true else { continue }
                     guard case .item(let item) = member, case .undecodedByteSequence(let text) = item.rfc9651BareItem,
                         let expected = Data(base64Encoded: text)
                     else { throw FieldText.Malformed(description: "\(key) has no bytes") }
-                    guard let digest = Hashing.Digest(algorithm.function) else {
+                    guard let digest = RunningHash(algorithm.function) else {
                         throw SignatureKeyError.unavailable(key)
                     }
                     digests.append((expected, digest))

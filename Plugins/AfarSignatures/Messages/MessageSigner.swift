@@ -55,12 +55,8 @@
         /// - Throws: ``MessageSignatureError`` if a component is missing or invalid, or the key can't sign.
         public func signed(_ request: HTTPRequest, at date: Date = Date()) throws(MessageSignatureError) -> HTTPRequest
         {
-            var nonce: String?
-            if addsNonce {
-                var generator = SystemRandomNumberGenerator()
-                nonce = Data((0..<18).map { _ in UInt8.random(in: 0...255, using: &generator) }).base64EncodedString()
-            }
-            return try signed(request, at: date, nonce: nonce)
+            let bytes = Data((0..<18).map { _ in .random(in: .min ... .max) })
+            return try signed(request, at: date, nonce: addsNonce ? bytes.base64EncodedString() : nil)
         }
 
         func signed(

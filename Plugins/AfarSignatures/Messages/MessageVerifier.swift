@@ -22,8 +22,10 @@
         public typealias Keys = @Sendable (SignatureParameters) async throws -> SignatureKey?
 
         /// The fields that a signature must cover if the message has them, with all their values. Otherwise, someone could change or add
-        /// them on the way. The default is `Content-Encoding`, `Content-Type`, `Location` and `Set-Cookie`.
-        public var requiredIfPresent: Set<HTTPField.Name> = [.contentEncoding, .contentType, .location, .setCookie]
+        /// them on the way. The default is `Content-Encoding`, `Content-Range`, `Content-Type`, `Location` and `Set-Cookie`.
+        public var requiredIfPresent: Set<HTTPField.Name> = [
+            .contentEncoding, .contentRange, .contentType, .location, .setCookie,
+        ]
         private let components: [SignatureComponent]
         private let algorithms: Set<SignatureAlgorithm>
         private let maximumAge: Int64

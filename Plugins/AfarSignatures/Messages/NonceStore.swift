@@ -4,7 +4,8 @@
     /// Stores the nonces of accepted signatures, so that a signature can't be used twice.
     ///
     /// A nonce is stored until no verifier of the store accepts its signature any more. Create all verifiers before you use the store. If it
-    /// is full, further signatures are refused. Share one store between the verifiers of a process. It can be used from any thread.
+    /// is full, further signatures are refused. If the clock is set back, signatures that had expired before are still refused. Share one store
+    /// between the verifiers of a process. It can be used from any thread.
     public final class NonceStore: Sendable {
         private struct Use: Hashable {
             let keyID, nonce: String?
@@ -17,7 +18,10 @@
 
         private struct State {
             var uses: [Use: Times] = [:]
-            var nextCleanup: Int64 = 0
+            /// When the store was last searched without finding enough space.
+            var lastSearch: Int64?
+            /// The latest time for which nonces were removed. It doesn't go back with the clock.
+            var removalTime = Int64.min
             /// The limits of the most tolerant verifiers, in seconds.
             var age: Int64 = 0
             var tolerance: Int64 = 0
@@ -53,11 +57,15 @@
                     Times(created: signature.created ?? now, expires: signature.expires)
             }
             let problem = state.withLock { state -> String? in
-                if state.uses.count + uses.count > capacity, now >= state.nextCleanup {
+                // Without a pause of a second, a full store would be searched for each signature.
+                if state.uses.count + uses.count > capacity, state.lastSearch != now {
                     let times = state
                     state.uses = state.uses.filter { times.isAcceptable($0.value, at: now) }
-                    // Without a pause, a full store would be searched for each signature.
-                    state.nextCleanup = state.uses.count + uses.count > capacity ? now + 1 : now
+                    state.removalTime = max(state.removalTime, now)
+                    state.lastSearch = state.uses.count + uses.count > capacity ? now : nil
+                }
+                guard uses.values.allSatisfy({ state.isAcceptable($0, at: state.removalTime) }) else {
+                    return "the clock was set back, and its nonce could have been used before that"
                 }
                 let isRepeated = uses.keys.contains { use in
                     state.uses[use].map { state.isAcceptable($0, at: now) } ?? false

@@ -1,5 +1,6 @@
 import Afar
 import AfarCore
+import AfarTransport
 import ArgumentParser
 import Foundation
 import HTTPTypes
@@ -169,11 +170,8 @@ enum URLText {
     private static func withScheme(_ address: String) -> String {
         if address.prefixMatch(of: /[A-Za-z][A-Za-z0-9+.\-]*:\/\//) != nil { return address }
         if address.hasPrefix(":") { return "http://localhost\(address)" }
-        let host = host(in: authority(in: address[...]))
-        let name = host.hasPrefix("[") ? host.prefix { $0 != "]" } + "]" : host.prefix { $0 != ":" }
-        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
-        let isLoopback = parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
-        let isLocal = name.lowercased() == "localhost" || isLoopback || name == "[::1]"
+        let host = String(host(in: authority(in: address[...])))
+        let isLocal = NetworkSettings().staysOnThisMachine(scheme: "http", authority: host)
         return (isLocal ? "http://" : "https://") + address
     }
 

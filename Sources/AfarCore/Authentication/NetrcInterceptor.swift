@@ -86,9 +86,7 @@ extension RequestTarget {
     /// Returns whether only the server receives the credentials of a `.netrc` file: over https, or because no other machine receives the
     /// request.
     package func canReceiveCredentials(over network: NetworkSettings) -> Bool {
-        guard scheme != "https" else { return true }
-        guard request.staysOnThisMachine, network.connectTo.isEmpty else { return false }
-        return (try? network.proxies.proxy(scheme: scheme, authority: authority)) == nil
+        scheme == "https" || network.staysOnThisMachine(scheme: scheme, authority: authority)
     }
 
     fileprivate var request: HTTPRequest {

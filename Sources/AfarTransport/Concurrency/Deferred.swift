@@ -268,15 +268,17 @@ extension Result where Failure == any Error {
 
 // MARK: - Tasks on a queue
 
-package final class QueueExecutor: TaskExecutor {
+/// Runs tasks on a Dispatch queue instead of on Swift's task pool, whose threads a program can block.
+public final class QueueExecutor: TaskExecutor {
     /// Runs tasks on Dispatch's own threads. If some threads are blocked, Dispatch starts more threads than there are processors.
-    package static let global = QueueExecutor(.global())
+    public static let global = QueueExecutor(.global())
 
     private let queue: DispatchQueue
 
     package init(_ queue: DispatchQueue) { self.queue = queue }
 
-    package func enqueue(_ job: consuming ExecutorJob) {
+    /// Runs a job of a task.
+    public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         queue.async { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
     }

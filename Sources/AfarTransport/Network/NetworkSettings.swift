@@ -63,6 +63,48 @@ public struct NetworkSettings: Sendable, Hashable {
         return settings
     }
 
+    /// Returns a Boolean value that indicates whether only this machine receives the requests to a server, so that they need neither TLS nor a
+    /// network.
+    ///
+    /// Such servers are `localhost` and names below it (RFC 6761, section 6.3), 127.0.0.0/8 (RFC 1122, section 3.2.1.3), and ::1 (RFC 4291,
+    /// section 2.5.3), unless these settings send the requests to a proxy or connect to another host. A ``HostResolver`` doesn't change the
+    /// result, because these names aren't looked up. With a ``unixSocket``, only the server's name counts.
+    ///
+    /// - Parameters:
+    ///   - scheme: The scheme of the requests.
+    ///   - authority: The host, and the port if it isn't the scheme's, such as `localhost:8080` or `[::1]`.
+    public func staysOnThisMachine(scheme: String?, authority: String?) -> Bool {
+        guard let authority, Self.isLoopback(authority) else { return false }
+        let isSecure = scheme?.lowercased() == "https"
+        let (name, port) = HostName.split(authority)
+        do {
+            guard try proxy(isSecure: isSecure, authority: authority) == nil else { return false }
+            return Self.isLoopback(try connectTarget(forHost: name, port: port ?? (isSecure ? 443 : 80)).host)
+        } catch {
+            return false
+        }
+    }
+
+    /// Whether a host, with or without a port, is a name or an address of this machine.
+    private static func isLoopback(_ authority: String) -> Bool {
+        let bytes = authority.utf8
+        // The host of an authority with a user name comes after the "@".
+        guard !bytes.contains(UInt8(ascii: "@")) else { return false }
+        if bytes.starts(with: "[::1]".utf8) {
+            return bytes.dropFirst(5).first.map { $0 == UInt8(ascii: ":") } ?? true
+        }
+        if authority == "::1" { return true }
+        var host = bytes.prefix { $0 != UInt8(ascii: ":") }
+        if host.last == UInt8(ascii: ".") { host.removeLast() }
+        if host.starts(with: "127.".utf8) {
+            let numbers = host.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+            return numbers.count == 4
+                && numbers.allSatisfy { $0.allSatisfy(\.isDigit) && UInt8(String(decoding: $0, as: UTF8.self)) != nil }
+        }
+        let name = host.suffix(".localhost".utf8.count).map(\.asciiLowercased)
+        return name.elementsEqual(".localhost".utf8) || host.count == name.count && name.elementsEqual("localhost".utf8)
+    }
+
     package static let none = NetworkSettings()
 
     /// Whether every choice is left to the transport.

@@ -1,6 +1,7 @@
 import AfarCore
 import AfarTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Connection requests over custom transports.
@@ -52,7 +53,7 @@ import Testing
         try await stream.write(Data("hello".utf8))
         #expect(try await stream.readData(ofMinLength: 5, maxLength: 5).0 == Data("hello".utf8))
         stream.cancel()
-        while !echo.isClosed { await Task.yield() }
+        try await waitWhile { !echo.isClosed }
     }
 
     @Test func aTransportWithoutConnectionsIsRejectedBeforeSending() async throws {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import AfarCore
@@ -84,7 +85,7 @@ import Testing
         }
         let writer = open(pipe.path, O_WRONLY)
         try #require(writer >= 0)
-        while try other.names.isEmpty { await Task.yield() }
+        try await waitWhile { try other.names.isEmpty }
         let names = try other.names
         #expect(names.count == 1 && names.first?.hasPrefix(".afar-") == true)
         #expect(permissions(of: other.url.appendingPathComponent(names.first ?? "")) == 0o600)

@@ -366,7 +366,7 @@ import Testing
             weakRequest = request
             _ = await request.serializingResponse(using: Bytes()).response
         }
-        while weakRequest != nil { await Task.yield() }
+        try await waitWhile { weakRequest != nil }
         #expect(weakRequest == nil)
     }
 }

@@ -1,6 +1,7 @@
 import AfarTesting
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 @testable import AfarCore
@@ -243,7 +244,7 @@ import Testing
         }
         let session = Session(startRequestsImmediately: false, requestSetup: .eager, transport: transport)
         let request = session.request("http://mock/here")
-        while request.performedRequests.isEmpty { await Task.yield() }
+        try? await waitWhile { request.performedRequests.isEmpty }
         let progress = request.redirect(using: .doNotFollow).downloadProgress
         let response = await request.resume().serializingResponse(using: Bytes()).response
         #expect(response.response?.statusCode == 302)

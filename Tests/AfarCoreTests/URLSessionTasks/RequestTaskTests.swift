@@ -1,5 +1,6 @@
 import AfarTesting
 import Foundation
+import TestSupport
 import Testing
 
 @testable import AfarCore
@@ -163,7 +164,7 @@ import Testing
         }
         // The thread that ended the request can still be releasing it.
         let end = ContinuousClock.now + .seconds(10)
-        while weakRequest != nil, ContinuousClock.now < end { await Task.yield() }
+        try? await waitWhile { weakRequest != nil && ContinuousClock.now < end }
         #expect(weakRequest == nil)
         #expect((task?.response as? HTTPURLResponse)?.statusCode == 200)
         #expect(task?.state == .completed)

@@ -3,6 +3,7 @@ import AfarTestServer
 import Foundation
 import HTTPTypes
 import TestServers
+import TestSupport
 import Testing
 
 @testable import AfarCurl
@@ -111,7 +112,7 @@ extension TransportTests {
                 let url = try #require(URL(string: "https://127.0.0.1:\(server.port)/"))
                 try await expectCancellation(of: Exchange(url), in: .tlsHandshake) {
                     try await server.connection(0)
-                    while server.received(by: 0).isEmpty { await Task.yield() }
+                    try await waitWhile { server.received(by: 0).isEmpty }
                 }
                 try await server.peerClosed(0)
             }

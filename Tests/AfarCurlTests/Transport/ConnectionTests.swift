@@ -2,6 +2,7 @@ import AfarCore
 import AfarTestServer
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 @testable import AfarCurl
@@ -309,7 +310,7 @@ extension TransportTests {
                     for _ in 0..<5 { group.addTask { _ = try await transport.send(Exchange(server.url)) } }
                     for connection in 0..<2 { try await server.head(0, connection: connection) }
                     // The queued requests may still be on their way to the transport.
-                    while await transport.connectionStatistics?.waiting != 3 { await Task.yield() }
+                    try await waitWhile { await transport.connectionStatistics?.waiting != 3 }
                     #expect(await transport.connectionStatistics?.inUse == 2)
                     gate.open()
                     try await group.waitForAll()

@@ -3,6 +3,7 @@ import AfarTestServer
 import Foundation
 import HTTPTypes
 import TestServers
+import TestSupport
 import Testing
 
 extension TransportTests {
@@ -44,7 +45,7 @@ extension TransportTests {
                 let first = Task { try await transport.text(of: Exchange(server.url)) }
                 try await server.reached("asked")
                 let put = Task { try await transport.send(Exchange(server.url, .put, body: .file(file))) }
-                while await transport.connectionStatistics?.waiting != 1 { await Task.yield() }
+                try await waitWhile { await transport.connectionStatistics?.waiting != 1 }
                 try FileManager.default.removeItem(at: file)
                 gate.open()
                 #expect(try await first.value == "A")
@@ -111,7 +112,7 @@ extension TransportTests {
                             #expect(text == "2")
                         }
                     }
-                    while await transport.connectionStatistics?.waiting != 20 { await Task.yield() }
+                    try await waitWhile { await transport.connectionStatistics?.waiting != 20 }
                     gate.open()
                     try await group.waitForAll()
                 }
@@ -132,7 +133,7 @@ extension TransportTests {
                 try await server.reached("asked")
                 let body = RequestBody.data(Data("pay".utf8))
                 let second = Task { try await transport.text(of: Exchange(server.url, .post, body: body)) }
-                while await transport.connectionStatistics?.waiting != 1 { await Task.yield() }
+                try await waitWhile { await transport.connectionStatistics?.waiting != 1 }
                 gate.open()
                 #expect(try await first.value == "good")
                 // A POST isn't resent if the connection ends after the request has been sent.

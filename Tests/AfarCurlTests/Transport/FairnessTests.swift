@@ -3,6 +3,7 @@ import AfarTestServer
 import Foundation
 import HTTPTypes
 import TestServers
+import TestSupport
 import Testing
 
 @testable import AfarCurl
@@ -82,7 +83,7 @@ extension TransportTests {
                 try await withServer { other in
                     let task = Task { try await transport.send(exchange) }
                     try await server.head()
-                    while counter.bytes < 1_000_000 { await Task.yield() }
+                    try await waitWhile { counter.bytes < 1_000_000 }
                     #expect(try await transport.send(Exchange(other.url("/get"))).head.status == 200)
                     #expect(counter.bytes < flood.size)
                     task.cancel()
@@ -170,7 +171,7 @@ extension TransportTests {
                     let count = blocker.bytes
                     try await server.reached("full")
                     gate.open()
-                    while readableSocketCount(connectedTo: other.port) < 3 { await Task.yield() }
+                    try await waitWhile { readableSocketCount(connectedTo: other.port) < 3 }
                     blocker.open()
                     for response in responses { #expect(try await response.value.head.status == 204) }
                     // Each iteration can exceed its limit by one small read.

@@ -2,6 +2,7 @@ import AfarCore
 import AfarTestServer
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 @testable import AfarCurl
@@ -54,7 +55,7 @@ extension TransportTests {
                 var exchange = Exchange(server.url, delivery: .stream(highWaterMark: 64 * 1024))
                 exchange.observer = received
                 let body = try await transport.send(exchange).stream
-                while received.count < 64 * 1024 { await Task.yield() }
+                try await waitWhile { received.count < 64 * 1024 }
                 // The transport's thread responds after its pending reads.
                 _ = await transport.connectionStatistics
                 body.cancel()

@@ -3,6 +3,7 @@ import AfarTestServer
 import Foundation
 import HTTPTypes
 import TestServers
+import TestSupport
 import Testing
 
 @testable import AfarCurl
@@ -217,10 +218,7 @@ extension TransportTests {
                         try await transport.catchUp()
                         #expect(counter.received == before)
                     } else {
-                        while counter.received == before {
-                            try Task.checkCancellation()
-                            await Task.yield()
-                        }
+                        try await waitWhile { counter.received == before }
                     }
                 }
                 reader.cancel()
@@ -236,7 +234,7 @@ extension TransportTests {
                 let exchange = Exchange(server.url, delivery: .file(descriptor: full))
                 exchange.control.suspend()
                 let task = Task { try await transport.send(exchange) }
-                while server.connectionCount == 0 { await Task.yield() }
+                try await waitWhile { server.connectionCount == 0 }
                 exchange.control.resume()
                 let error = try await transportError { try await task.value }
                 #expect(error.code == .deliveryFailed)

@@ -2,6 +2,7 @@ import AfarCore
 import AfarTestServer
 import Foundation
 import TestServers
+import TestSupport
 import Testing
 
 @testable import AfarCurl
@@ -98,7 +99,7 @@ extension TransportTests {
                 #expect(released != nil)
             }
             // The thread releases the transport after the last step of the last task.
-            while released != nil { await Task.yield() }
+            try await waitWhile { released != nil }
         }
     }
 }

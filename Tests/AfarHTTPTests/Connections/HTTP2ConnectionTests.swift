@@ -3,6 +3,7 @@ import Foundation
 import HTTPTypes
 import Synchronization
 import TestServers
+import TestSupport
 import Testing
 
 @testable import AfarHTTP
@@ -36,7 +37,7 @@ import Testing
     /// Sends a request, so that the next one finds an idle connection.
     private func warmUp(_ transport: HTTPTransport, _ server: FrameServer) async throws {
         _ = try await transport.send(exchange(server))
-        while await transport.connectionStatistics?.hosts.map(\.idle) != [1] { await Task.yield() }
+        try await waitWhile { await transport.connectionStatistics?.hosts.map(\.idle) != [1] }
     }
 
     // MARK: The end of the connection
@@ -55,7 +56,7 @@ import Testing
         server.connections[0].send(Frame(0, stream: 1, [66]))
         server.connections[0].send(Frame(0, flags: 1, stream: 1, [67]))
         server.connections[0].close()
-        while await transport.connectionStatistics?.hosts.isEmpty == false { await Task.yield() }
+        try await waitWhile { await transport.connectionStatistics?.hosts.isEmpty == false }
         var text = ""
         for try await chunk in body { text += String(decoding: chunk, as: UTF8.self) }
         #expect(text == "ABC")
@@ -72,7 +73,7 @@ import Testing
         _ = await transport.connectionStatistics
         server.connections[0].send(.headers(Self.ok, 1), Frame(0, flags: 1, stream: 1, Array("AB".utf8)))
         server.connections[0].close()
-        while await transport.connectionStatistics?.hosts.isEmpty == false { await Task.yield() }
+        try await waitWhile { await transport.connectionStatistics?.hosts.isEmpty == false }
         exchange.control.resume()
         #expect(text(try await response) == "AB")
     }
@@ -86,7 +87,7 @@ import Testing
         async let response = transport.send(suspended)
         // A later request over the same connection is sent.
         try await server.wait { $0.first?.frames.isEmpty == false }
-        while await transport.connectionStatistics?.hosts.map(\.inUse) != [1] { await Task.yield() }
+        try await waitWhile { await transport.connectionStatistics?.hosts.map(\.inUse) != [1] }
         _ = try await transport.send(exchange(server))
         let count = { server.connections[0].frames.filter { $0.type == 1 }.count }
         #expect(count() == (isFirst ? 1 : 2))
@@ -104,7 +105,7 @@ import Testing
         try await server.wait { $0.first?.frames.isEmpty == false }
         server.connections[0].send(Frame(7, stream: 0, [0, 0, 0, 0, 0, 0, 0, 0]))
         // The connection no longer counts.
-        while await transport.connectionStatistics?.hosts.isEmpty == false { await Task.yield() }
+        try await waitWhile { await transport.connectionStatistics?.hosts.isEmpty == false }
         suspended.control.resume()
         #expect(try await response.head.status == 200)
         #expect(server.connections.count == 2)
@@ -212,7 +213,7 @@ import Testing
         input.yield(Data("ping".utf8))
         #expect(text(try await transport.send(exchange(server, body: .stream(.duplex(chunks))))) == "pong")
         try await server.wait { $0.first?.frames.contains { $0.type == 3 } == true }
-        while await transport.connectionStatistics?.hosts.map(\.idle) != [1] { await Task.yield() }
+        try await waitWhile { await transport.connectionStatistics?.hosts.map(\.idle) != [1] }
         input.finish()
     }
 
@@ -362,7 +363,7 @@ import Testing
         pending.fulfill(.take())
         server.connections[0].send(Frame(0, flags: 1, stream: 3))
         #expect(try await status == 200)
-        while await transport.connectionStatistics?.hosts.map(\.inUse) != [0] { await Task.yield() }
+        try await waitWhile { await transport.connectionStatistics?.hosts.map(\.inUse) != [0] }
     }
 
     @Test func waitingRequestsMoveToAnotherConnectionAfterGoAway() async throws {
@@ -376,14 +377,14 @@ import Testing
                 let exchange = exchange(server)
                 group.addTask { try await transport.send(exchange).head.status }
             }
-            while await transport.connectionStatistics?.hosts.map(\.waiting) != [99] { await Task.yield() }
+            try await waitWhile { await transport.connectionStatistics?.hosts.map(\.waiting) != [99] }
             server.connections[0].send(Frame(7, [0, 0, 0, 3, 0, 0, 0, 0]))
             server.connections[0].send(.headers(Self.ok, 3, ends: true))
             for try await status in group { #expect(status == 200) }
         }
         try await server.wait { $0.first?.isPeerClosed == true }
         #expect(server.connections.count == 2)
-        while await transport.connectionStatistics?.hosts.map(\.inUse) != [0] { await Task.yield() }
+        try await waitWhile { await transport.connectionStatistics?.hosts.map(\.inUse) != [0] }
     }
 
     @Test func requestsThatAreAlwaysRefusedFail() async throws {
@@ -405,7 +406,7 @@ import Testing
             }
             for await error in group { #expect(error?.code == .connectionLost) }
         }
-        while await transport.connectionStatistics?.hosts.map(\.inUse) != [0] { await Task.yield() }
+        try await waitWhile { await transport.connectionStatistics?.hosts.map(\.inUse) != [0] }
     }
 
     // MARK: Streams

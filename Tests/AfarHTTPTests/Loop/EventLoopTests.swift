@@ -1,6 +1,7 @@
 import AfarTransport
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import AfarHTTP
@@ -47,7 +48,7 @@ import Testing
     private func withLoop(_ body: () async throws -> Void) async throws {
         defer { loop.post { [client] in client.state.withLock { $0.hasEnded = true } } }
         // Waits for the end of the first turn.
-        while !loop.performIfIdle(client, { _ in }) { await Task.yield() }
+        try await waitWhile { !loop.performIfIdle(client, { _ in }) }
         try await body()
     }
 

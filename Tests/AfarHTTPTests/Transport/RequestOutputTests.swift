@@ -2,6 +2,7 @@ import AfarHTTP1
 import AfarTransport
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 @testable import AfarHTTP
@@ -60,7 +61,7 @@ import Testing
                 return .bytes(min(bytes.count, limit))
             }
             guard case .wait = progress else { continue }
-            while !isReady.withLock({ $0 }) { await Task.yield() }
+            try await waitWhile { !isReady.withLock({ $0 }) }
         }
         // A chunk is at most as large as the output's buffer.
         let large = chunks[1]

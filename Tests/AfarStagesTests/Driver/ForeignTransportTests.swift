@@ -231,7 +231,7 @@ struct ForeignTransportTests {
         let task = Task {
             try await StagedTransport(NotifyingTransport(mayReturn: mayReturn), RedirectStage()).send(sent)
         }
-        while witness.log.entries.count < 2 { await Task.yield() }
+        try await waitWhile { witness.log.entries.count < 2 }
         #expect(witness.log.entries == ["head 200", "received 3"])
         mayReturn.fulfill(true)
         #expect(try await task.value.text == "there")

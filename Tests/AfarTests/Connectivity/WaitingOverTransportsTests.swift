@@ -2,6 +2,7 @@ import Afar
 import AfarCore
 import AfarTestServer
 import Foundation
+import TestSupport
 import Testing
 
 /// Requests that wait for a network, over the real transports.
@@ -19,7 +20,7 @@ import Testing
         let session = Session(
             configuration: configuration, eventMonitors: [monitor], transport: transport, connectivity: provider)
         let task = session.request("http://a.example/").serializingString()
-        while waits.withLock({ $0 }) == 0 { await Task.yield() }
+        try await waitWhile { waits.withLock({ $0 }) == 0 }
         #expect(server.connectionCount == 0)
         provider.switchOn()
         #expect(try await task.value == "done")

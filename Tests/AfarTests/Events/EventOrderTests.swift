@@ -2,6 +2,7 @@ import Afar
 import AfarCore
 import AfarTestServer
 import Foundation
+import TestSupport
 import Testing
 
 /// The events of each kind of request and their order, over each real transport.
@@ -72,7 +73,7 @@ import Testing
             Array(log.events.prefix(5))
                 == Self.made.dropLast() + ["requestDidResume", "didResumeTask"])
         let cancelled = session.request(server.url("/get"))
-        while cancelled.tasks.isEmpty { await Task.yield() }
+        try await waitWhile { cancelled.tasks.isEmpty }
         #expect(await cancelled.cancel().serializingData().response.error?.isExplicitlyCancelledError == true)
         #expect(server.requestCount == 1)
         await server.stop()

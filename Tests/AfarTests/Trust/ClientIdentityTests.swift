@@ -2,6 +2,7 @@ import Afar
 import AfarCore
 import Foundation
 import TestServers
+import TestSupport
 import Testing
 
 /// Client certificates.
@@ -195,7 +196,7 @@ import Testing
             #expect(client(in: answer) == "none")
         }
         // A background revalidation doesn't send the certificate, either.
-        if control.contains("stale") { while store.count.withLock({ $0 }) < 2 { await Task.yield() } }
+        if control.contains("stale") { try await waitWhile { store.count.withLock({ $0 }) < 2 } }
         #expect(store.responses(for: url.absoluteString).allSatisfy { client(in: $0.text) == "none" })
         #expect(client(in: try await session.request(url).serializingString().value) == "CN=client-a")
     }

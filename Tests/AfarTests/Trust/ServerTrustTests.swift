@@ -2,6 +2,7 @@ import Afar
 import AfarCore
 import Foundation
 import TestServers
+import TestSupport
 import Testing
 
 /// Server trust with real TLS connections. Each server counts the request bytes that it receives.
@@ -486,7 +487,7 @@ import Testing
         let session = Session(configuration: configuration, serverTrustManager: DomainManager(evaluator))
         let url = try server.url("good", host: "server.localhost")
         let task = session.request(url).serializingString()
-        while evaluator.asked.withLock({ $0.isEmpty }) { await Task.yield() }
+        try await waitWhile { evaluator.asked.withLock({ $0.isEmpty }) }
         #expect(try await server.requestBytes(to: "good") == 0)
         answer.fulfill(true)
         _ = try await task.value
@@ -502,13 +503,14 @@ import Testing
         let url = try server.url("good")
         let first = session.request(url)
         async let cancelled = first.serializingString().response
-        while evaluator.asked.withLock({ $0.isEmpty }) { await Task.yield() }
+        try await waitWhile { evaluator.asked.withLock({ $0.isEmpty }) }
         let tasks = (0..<20).map { _ in session.request(url).serializingString() }
         let waiting = tasks.map { task in Task { await task.response.error } }
         let connectionCount = version == .http1 ? 6 : 1
-        while await session.connectionStatistics.map({ ($0.inUse, $0.waiting) }) ?? (0, 0)
-            != (connectionCount, 21 - connectionCount)
-        { await Task.yield() }
+        try await waitWhile {
+            await session.connectionStatistics.map { ($0.inUse, $0.waiting) } ?? (0, 0)
+                != (connectionCount, 21 - connectionCount)
+        }
         first.cancel()
         #expect(await cancelled.error?.isExplicitlyCancelledError == true)
         evaluator.answer.fulfill(true)
@@ -549,7 +551,7 @@ import Testing
         let url = try server.url("good")
         let first = session.request(url)
         async let cancelled = first.serializingString().response
-        while evaluator.count.withLock({ $0 }) == 0 { await Task.yield() }
+        try await waitWhile { evaluator.count.withLock({ $0 }) == 0 }
         let tasks = (0..<otherCount).map { _ in session.request(url).serializingString() }
         let others = tasks.map { task in Task { await task.response.error } }
         func handshakeCount() throws -> Int {
@@ -558,8 +560,8 @@ import Testing
         }
         // A connection joins the evaluation in the same loop iteration that logs the end of its handshake.
         let connectionCount = version == .http1 ? min(otherCount + 1, 6) : 1
-        while try handshakeCount() < connectionCount { await Task.yield() }
-        while await session.connectionStatistics.map({ $0.inUse + $0.waiting }) != otherCount + 1 { await Task.yield() }
+        try await waitWhile { try handshakeCount() < connectionCount }
+        try await waitWhile { await session.connectionStatistics.map({ $0.inUse + $0.waiting }) != otherCount + 1 }
         first.cancel()
         #expect(await cancelled.error?.isExplicitlyCancelledError == true)
         for other in others { #expect(await other.value == nil) }
@@ -656,7 +658,7 @@ import Testing
         let request = session.request(try server.url("good"))
         let task = request.serializingString()
         async let response = task.response
-        while evaluator.asked.withLock({ $0.isEmpty }) { await Task.yield() }
+        try await waitWhile { evaluator.asked.withLock({ $0.isEmpty }) }
         request.cancel()
         #expect(await response.error?.isExplicitlyCancelledError == true)
         evaluator.answer.fulfill(true)
@@ -677,7 +679,7 @@ import Testing
         let session = session(evaluator, transport: transport)
         let first = session.request(try server.url("good"))
         async let response = first.serializingString().response
-        while evaluator.asked.withLock({ $0.isEmpty }) { await Task.yield() }
+        try await waitWhile { evaluator.asked.withLock({ $0.isEmpty }) }
         let second = session.request(try server.url("good")).serializingString()
         async let other = second.response
         first.cancel()
@@ -694,8 +696,8 @@ import Testing
         let url = try server.url("good")
         let tasks = (0..<6).map { _ in session.request(url).serializingString() }
         let responses = tasks.map { task in Task { await task.response.error } }
-        while await session.connectionStatistics.map({ $0.inUse + $0.waiting }) != 6 { await Task.yield() }
-        while evaluator.asked.withLock({ $0.isEmpty }) { await Task.yield() }
+        try await waitWhile { await session.connectionStatistics.map({ $0.inUse + $0.waiting }) != 6 }
+        try await waitWhile { evaluator.asked.withLock({ $0.isEmpty }) }
         // By now, all connections have received the certificates, or will receive them during the first evaluation.
         try await Task.sleep(for: .milliseconds(200))
         evaluator.answer.fulfill(false)
@@ -756,7 +758,8 @@ import Testing
             for _ in 0..<3 { continuation.yield(Data(count: 1_000)) }
             continuation.finish()
         }
-        let response = await session.upload(chunks, to: try server.url("good")).serializingString().response
+        let url = try server.url("good", path: "/body")
+        let response = await session.upload(chunks, to: url).serializingString().response
         #expect(response.error == nil)
         #expect(response.metrics?.transactionMetrics.last?.countOfRequestBodyBytesBeforeEncoding == 3_000)
     }

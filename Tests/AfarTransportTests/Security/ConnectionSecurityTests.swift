@@ -1,5 +1,6 @@
 import Foundation
 import TestServers
+import TestSupport
 import Testing
 
 @testable import AfarTransport
@@ -76,7 +77,7 @@ import Testing
                     return isAccepted(decision)
                 }
             }
-            while requested.withLock({ $0 }) == 0 { await Task.yield() }
+            try? await waitWhile { requested.withLock({ $0 }) == 0 }
             gate.fulfill(())
             for await isAccepted in group { #expect(isAccepted) }
         }
@@ -92,7 +93,7 @@ import Testing
                 return .failure(ConnectionSecurity.Abandonment())
             }
         }
-        while requested.withLock({ $0 }) == 0 { await Task.yield() }
+        try? await waitWhile { requested.withLock({ $0 }) == 0 }
         let second = Task { await security.decide(on: chain(1)) { .success(trust) } }
         gate.fulfill(())
         guard case .abandoned = await first.value else {
@@ -111,7 +112,7 @@ import Testing
                 return .success(trust)
             }
         }
-        while requested.withLock({ $0 }) == 0 { await Task.yield() }
+        try? await waitWhile { requested.withLock({ $0 }) == 0 }
         let second = Task { await security.decide(on: chain(1)) { .success(trust) } }
         second.cancel()
         guard case .abandoned = await second.value else {

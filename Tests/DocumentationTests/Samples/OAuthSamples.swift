@@ -94,6 +94,28 @@ enum OAuthSamples {
         return token.accessToken
     }
 
+    static func proof(
+        _ interceptor: OAuthInterceptor, _ dpop: OAuthDPoP, _ url: URL, send: ([String: String]) async throws -> String?
+    ) async throws {
+        let token = try await interceptor.validToken()
+        let fields = try [
+            "Authorization": "DPoP \(token.accessToken)", "DPoP": dpop.proof(for: token, method: "GET", url: url),
+        ]
+        let nonce = try await send(fields)
+        dpop.receive(nonce: nonce, from: url)
+    }
+
+    static func pending(_ client: OAuthClient, _ redirectURI: URL, store: (Data) async throws -> Void) async throws {
+        let authorization = try await client.authorization(redirectURI: redirectURI, scope: "files.read")
+        try await store(JSONEncoder().encode(authorization.pending))
+    }
+
+    static func resumed(_ client: OAuthClient, _ data: Data, _ redirect: URL) async throws -> AfarOAuth.OAuthToken {
+        let pending = try JSONDecoder().decode(OAuthPendingAuthorization.self, from: data)
+        let token = try await client.authorization(resuming: pending).token(redirectedTo: redirect)
+        return token
+    }
+
     static func workload(_ server: OAuthServer, _ file: URL) -> OAuthClient {
         let authentication = OAuthClientAuthentication.assertion { try String(contentsOf: file, encoding: .utf8) }
         let client = OAuthClient(id: "reports", server: server, authentication: authentication, session: AF)

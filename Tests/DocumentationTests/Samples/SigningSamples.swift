@@ -55,7 +55,10 @@ enum SigningSamples {
     #if os(Linux)
         static func verified(_ signer: MessageSigner, _ serverKey: SignatureKey) async {
             let verifier = MessageVerifier(
-                components: [.status, .contentDigest, .method.ofRequest, .targetURI.ofRequest],
+                components: [
+                    .status, .contentDigest, .method.ofRequest, .targetURI.ofRequest,
+                    .member("sig1", of: "signature").ofRequest,
+                ],
                 algorithms: [.ed25519], maximumAge: 300, nonces: NonceStore()
             ) { parameters in
                 parameters.keyID == "server-1" ? serverKey : nil

@@ -1,5 +1,5 @@
 import Afar
-import AfarStages
+import AfarTransport
 import ArgumentParser
 import Foundation
 import HTTPTypes
@@ -145,8 +145,10 @@ struct BenchRunner {
     /// Reminds the user that loading someone else's server requires permission.
     private func warnAboutOtherHost() {
         let network = options.network
-        let isLocal = (try? HTTPRequest(plan.urlRequest(), bodyLength: nil))?.staysOnThisMachine == true
-        guard network.unixSocket == nil, !isLocal || !network.connectTo.isEmpty else { return }
+        let request = try? HTTPRequest(plan.urlRequest(), bodyLength: nil)
+        let settings = (try? network.settings(readsEnvironment: true)) ?? NetworkSettings()
+        let isLocal = settings.staysOnThisMachine(scheme: request?.scheme, authority: request?.authority)
+        guard network.unixSocket == nil, !isLocal else { return }
         StandardError.write(
             "afar: \(TerminalText.line(URLText.host(of: plan.url))) isn't this machine. You need permission to load this server.\n"
         )
