@@ -19,14 +19,25 @@ enum DefaultOptions {
     static func command(
         for arguments: [String], _ parse: ([String]) throws -> any ParsableCommand
     ) throws -> any ParsableCommand {
-        let own = Result { try parse(arguments) }
-        // The parser also throws for --help.
-        if case .failure(let error) = own, AfarTool.exitCode(for: error) == .success { throw error }
         guard let first = arguments.first, !arguments.contains("--no-config"),
             !["help", "-h", "--help", "--version"].contains(first), !first.hasPrefix("---"),
-            !first.hasPrefix("--generate-completion-script"), !first.hasPrefix("--experimental"),
-            let file = try DefaultsFile.read(), !file.entries.isEmpty
-        else { return try own.get() }
+            !first.hasPrefix("--generate-completion-script"), !first.hasPrefix("--experimental")
+        else { return try parse(arguments) }
+        let own = Result { try parse(arguments) }
+        // The parser also throws for --help, which requires no file.
+        if case .failure(let error) = own, AfarTool.exitCode(for: error) == .success { throw error }
+        guard let file = try DefaultsFile.read() else { return try own.get() }
+        return try command(for: arguments, own, in: file, parse)
+    }
+
+    /// Parses a command line with the options in a file.
+    ///
+    /// - Parameter own: The result of parsing the command line alone.
+    static func command(
+        for arguments: [String], _ own: Result<any ParsableCommand, any Error>, in file: DefaultsFile,
+        _ parse: ([String]) throws -> any ParsableCommand
+    ) throws -> any ParsableCommand {
+        guard let first = arguments.first else { return try own.get() }
         let named = AfarTool.configuration.subcommands.first { $0._commandName == first }
         let command = named ?? RequestCommand<AnyRequest>.self
         let name = command._commandName
@@ -161,6 +172,9 @@ enum DefaultOptions {
         }
         var reason: String?
         if unsafe.contains(option.name) { reason = "it's only allowed on the command line" }
+        if option.name == "--query", let value = entry.value, (try? NamedValue(value, option: option.name)) == nil {
+            throw file.failure(entry, "\(entry.option) requires name=value")
+        }
         if option.name == "--header", let value = entry.value, (try? NamedValue(header: value)) == nil {
             throw file.failure(entry, "\(entry.option) requires 'Name: value'")
         }
