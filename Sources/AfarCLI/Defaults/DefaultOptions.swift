@@ -24,8 +24,12 @@ enum DefaultOptions {
             !first.hasPrefix("--generate-completion-script"), !first.hasPrefix("--experimental")
         else { return try parse(arguments) }
         let own = Result { try parse(arguments) }
-        // The parser also throws for --help, which requires no file.
-        if case .failure(let error) = own, AfarTool.exitCode(for: error) == .success { throw error }
+        // The parser returns a command of its own for --help, and throws for --version. Neither requires the file.
+        switch own {
+        case .success(let command) where type(of: command)._commandName == "help": return command
+        case .failure(let error) where AfarTool.exitCode(for: error) == .success: throw error
+        default: break
+        }
         guard let file = try DefaultsFile.read() else { return try own.get() }
         return try command(for: arguments, own, in: file, parse)
     }

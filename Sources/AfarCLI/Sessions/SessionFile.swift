@@ -75,7 +75,7 @@ final class SessionFile: Sendable {
             guard let data = try OwnFile.contents(of: path, limit: sizeLimit) else { return nil }
             // Foundation's decoder can crash if the data ends with an opening bracket.
             guard data.last(where: { !" \t\r\n".utf8.contains($0) }) == UInt8(ascii: "}"),
-                let session = try? JSONDecoder().decode(StoredSession.self, from: data)
+                let session = try? JSONDecoder().decode(StoredSession.self, from: data), session.isValid
             else {
                 throw Failure(
                     .usage, "\(option): \(path) isn't a session's file. It isn't changed. Remove it, or choose another."

@@ -47,7 +47,8 @@ import Testing
     }
 
     @Test(arguments: pairs) func conflictsAreUsageFailures(pair: [String]) throws {
-        let words = try Self.command(pair) + pair.flatMap(Self.words)
+        var words = try Self.command(pair) + pair.flatMap(Self.words)
+        if pair.contains("--auth ntlm") { words += ["--user", "a:b"] }
         #expect(throws: (any Error).self) { try AfarTool.parseAsRoot(words) }
         do { _ = try AfarTool.parseAsRoot(words) } catch {
             let message = AfarTool.message(for: error)

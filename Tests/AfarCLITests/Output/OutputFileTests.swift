@@ -35,7 +35,7 @@ import Testing
     func withoutABodyNothingIsChanged(options: [String]) async throws {
         try folder.write("kept", to: "old")
         server.route("/modified") { request in
-            request.header("If-None-Match") == nil ? .text("new") : ServerResponse(status: 304)
+            request.headers["If-None-Match"] == nil ? .text("new") : ServerResponse(status: 304)
         }
         for name in ["old", "new"] {
             let outcome = try await Tool.run(
