@@ -38,21 +38,6 @@ import Testing
         await server.stop()
     }
 
-    @Test func theCacheIsSaved() async throws {
-        let server = try await RawServer.start([.respond(Self.redirect), .receiveHead, .waitForever])
-        let folder = try ScratchDirectory()
-        let outcome = try await Tool.run(
-            ["get", server.url.absoluteString, "--cache", "cache"], directory: folder.url
-        ) { process in
-            _ = try await server.head(1)
-            kill(process, SIGINT)
-        }
-        #expect(outcome.status == -SIGINT)
-        let list = try await Tool.run(["cache", "ls", "cache"], directory: folder.url)
-        #expect(list.text.contains(server.url.absoluteString), "\(list.text)\(list.errors)")
-        await server.stop()
-    }
-
     @Test func aSecondSignalEndsAHangWhileSaving() async throws {
         let server = try await RawServer.start([.respond(Self.redirect), .receiveHead, .waitForever])
         let folder = try ScratchDirectory()
