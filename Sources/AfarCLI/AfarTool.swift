@@ -58,12 +58,10 @@ struct AfarTool: AsyncParsableCommand {
         StandardOutput.reserveStandardStreams()
         var failure: (any Error)?
         do { try await run(Array(CommandLine.arguments.dropFirst())) } catch { failure = error }
-        CookieJarFile.save()
-        SessionFile.save()
-        let isSaved = ArchiveFile.save()
-        await CacheDirectory.save()
-        let status: ExitReason = failure.map { self.status(after: $0) } ?? (isSaved ? .success : .other)
-        (ReportFile.save(status, after: failure) ? status : .other).exit()
+        let status = failure.map { self.status(after: $0) } ?? .success
+        let outcome = UnsavedFiles.save(after: .completed(status, failure))
+        if case .interrupted(let signal) = outcome.ending { Interruption.terminate(by: signal) }
+        (outcome.isSaved ? status : .other).exit()
     }
 
     /// The names of all commands. Each configuration contains its name, because the runtime takes a millisecond to print the
@@ -75,7 +73,8 @@ struct AfarTool: AsyncParsableCommand {
             return try StandardOutput.write(text)
         }
         var command = try command(for: arguments)
-        try await ReportFile.open(for: command)
+        if command is any RequestSending { await Interruption.endOnSignals() }
+        try ReportFile.open(for: command)
         if var command = command as? any AsyncParsableCommand {
             try await command.run()
         } else {
@@ -86,7 +85,10 @@ struct AfarTool: AsyncParsableCommand {
     /// Returns the command of a command line.
     private static func command(for arguments: [String]) throws -> any ParsableCommand {
         guard !arguments.isEmpty else { return try parseAsRoot(["--help"]) }
-        let arguments = try DefaultOptions.adding(to: arguments)
+        return try DefaultOptions.command(for: arguments, parse)
+    }
+
+    private static func parse(_ arguments: [String]) throws -> any ParsableCommand {
         do {
             return try parseAsRoot(arguments)
         } catch {

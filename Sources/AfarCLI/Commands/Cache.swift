@@ -102,6 +102,19 @@ enum CacheDirectory {
         }
     }
 
-    /// Finishes pending writes.
-    static func save() async { await opened.withLock { $0 }?.flush() }
+    /// The longest time to wait for pending writes, in seconds.
+    private static let longestWait = 10.0
+
+    /// Finishes pending writes. Returns whether they were finished.
+    static func save() -> Bool {
+        guard let store = opened.withLock({ $0 }) else { return true }
+        let end = DispatchSemaphore(value: 0)
+        Task.detached {
+            await store.flush()
+            end.signal()
+        }
+        guard end.wait(timeout: .now() + longestWait) == .timedOut else { return true }
+        StandardError.write("afar: the cache was not saved, because writing takes too long.\n")
+        return false
+    }
 }

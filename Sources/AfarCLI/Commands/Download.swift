@@ -34,7 +34,6 @@ struct Download: AsyncParsableCommand, RequestSending {
         try checkSending()
         guard let parallel = file.parallel else { return }
         guard (1...100).contains(parallel) else { throw ValidationError("--parallel requires a number from 1 to 100.") }
-        if file.resume { throw ValidationError("--parallel and --resume can't be combined. Omit one of them.") }
     }
 
     func run() async throws {

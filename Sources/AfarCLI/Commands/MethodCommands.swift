@@ -43,17 +43,6 @@ struct RequestCommand<Kind: RequestKind>: ResponseCommand {
         let file = try file.file(for: plan.url)
         // A file receives the body as it arrives.
         if let format = streaming.format, format.isEvents || file == nil {
-            guard sending.retry == 0 else {
-                let option = format.isEvents ? "--sse" : "--stream"
-                throw Failure(
-                    .usage, "\(option) can't be combined with --retry: a retry can't take back printed output.")
-            }
-            guard !format.isEvents || output.charset == nil else {
-                throw Failure(.usage, "--sse can't be combined with --charset: server-sent events are always UTF-8.")
-            }
-            guard file == nil else {
-                throw Failure(.usage, "--sse can't be combined with --output. Redirect the output with >.")
-            }
             if case .form = plan.body {
                 throw Failure(.usage, "--stream and --sse can't be combined with a multipart form.")
             }

@@ -11,7 +11,7 @@ struct RequestRunner {
     var file: OutputFile?
 
     func run() async throws {
-        let inspector = try Inspector(options)
+        let inspector = Inspector(options)
         if options.inspection.curl { return try inspector.printCurlCommand(CurlCommand(plan, options), for: plan) }
         let isQuiet = options.inspection.verbose || options.output.offline || options.output.silent
         let spinner = Spinner(waitingFor: URLText.host(of: plan.url), isHidden: isQuiet)
@@ -59,7 +59,7 @@ struct ResponseReport {
 
     /// Returns the response after its entire body has arrived.
     func response(of request: DataRequest) async -> AFDataResponse<Data> {
-        if printer == nil { file?.receiveBody(of: request) }
+        if printer == nil, !options.output.offline { file?.receiveBody(of: request, method: plan.method) }
         return await request.serializingData(emptyResponseCodes: Self.anyStatus).response
     }
 

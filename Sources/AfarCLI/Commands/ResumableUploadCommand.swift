@@ -39,7 +39,7 @@ struct ResumableUploadRunner {
     private var recordPath: String { record ?? path + ".afar-upload" }
 
     func run() async throws {
-        try refuseUnsupportedOptions()
+        try checkMethod()
         let inspector = Inspector(options.inspection, colors: options.colors)
         let interruption = await Interruption()
         let meter = progress.makeMeter(options.colors)
@@ -63,22 +63,12 @@ struct ResumableUploadRunner {
         }
     }
 
-    /// Refuses the options that don't apply to the protocol, or that apply to a single request and its response.
-    private func refuseUnsupportedOptions() throws {
+    /// Refuses a method that the protocol doesn't support.
+    private func checkMethod() throws {
         guard choice != .tus || plan.method == .post else {
             throw Failure(
                 .usage, "--method can't be combined with --resumable tus, which creates uploads with POST. Omit it.")
         }
-        let unsupported = [
-            ("--curl", options.inspection.curl), ("--timing", options.inspection.timing),
-            ("--include", options.output.include), ("--print", options.output.print != nil),
-            ("--headers", options.output.headers),
-            ("--offline", options.output.offline), ("--charset", options.output.charset != nil),
-        ]
-        guard let (name, _) = unsupported.first(where: \.1) else { return }
-        throw Failure(
-            .usage,
-            "\(name) can't be combined with --resumable, because the upload consists of several requests. Omit it.")
     }
 
     private var uploadOptions: ResumableUploadOptions {

@@ -48,7 +48,6 @@ struct OpenWebSocket: AsyncParsableCommand, RequestSending {
 
     func validate() throws {
         try checkSending()
-        try network.checkForSocket()
         guard wait >= 0, wait <= 86_400 else {
             throw ValidationError("--wait must be from 0 to 86400 seconds (a day).")
         }
@@ -169,7 +168,7 @@ struct Connect: AsyncParsableCommand {
 
     func validate() throws {
         try TimeoutArgument.check(timeout)
-        try network.checkForSocket()
+        try OptionRules.check(network.given.union([Self._commandName]))
     }
 
     func run() async throws {

@@ -18,7 +18,7 @@ struct StreamRunner {
     }
 
     func run() async throws {
-        let inspector = try Inspector(options)
+        let inspector = Inspector(options)
         if options.inspection.curl {
             return try inspector.printCurlCommand(CurlCommand(plan, options, more: ["--no-buffer"]), for: plan)
         }
@@ -26,9 +26,6 @@ struct StreamRunner {
         // Releasing the session would end the request.
         defer { withExtendedLifetime(session) {} }
         let parts = options.parts(of: plan.method, showsHead: true)
-        guard parts.contains(.responseBody) || options.output.offline else {
-            throw Failure(.usage, "--print requires b with --stream, --sse and --sse-json, which print the body.")
-        }
         let style = options.colors.style(for: .standardOutput)
         let output = StreamOutput(style: style, charset: options.output.charset)
         let request = session.streamRequest(
@@ -87,12 +84,6 @@ struct StreamingOptions: ParsableArguments {
 
     /// The format of a streamed response; nil to print the response once it's complete.
     var format: StreamFormat? { sseJson ? .jsonEvents : sse ? .events : stream ? .bytes : nil }
-
-    func validate() throws {
-        guard !stream || !(sse || sseJson) else {
-            throw ValidationError("--stream can't be combined with --sse or --sse-json. Choose one.")
-        }
-    }
 }
 
 /// The format of a streamed response.

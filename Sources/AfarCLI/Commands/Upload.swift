@@ -49,7 +49,6 @@ struct Upload: ResponseCommand {
                 options: self)
             return try await runner.run()
         }
-        guard upload.state == nil else { throw Failure(.usage, "--state requires --resumable.") }
         if let type = content.type, plan.headers["Content-Type"] == nil { plan.headers.add(.contentType(type)) }
         try await UploadRunner(
             plan: plan, content: content, progress: progress, options: self,
@@ -116,7 +115,7 @@ struct UploadRunner {
     let file: OutputFile?
 
     func run() async throws {
-        let inspector = try Inspector(options)
+        let inspector = Inspector(options)
         if options.inspection.curl { return try inspector.printCurlCommand(curlCommand, for: plan) }
         // Cancellation removes the temporary file of a form.
         let interruption = await Interruption()

@@ -42,20 +42,29 @@ struct DefaultsFile {
             guard first.hasPrefix("-"), first.count > 1 else {
                 throw Self.failure(path, line: index + 1, "a line begins with an option, such as --timeout 30")
             }
-            guard words.count <= 2 else {
+            var (option, values) = (first, words.dropFirst())
+            if first.hasPrefix("--"), let sign = first.firstIndex(of: "=") {
+                option = String(first[..<sign])
+                values.insert(String(first[first.index(after: sign)...]), at: values.startIndex)
+            } else if !first.hasPrefix("--"), first.count > 2 {
+                // A short option with its value, such as -m30.
+                option = String(first.prefix(2))
+                values.insert(String(first.dropFirst(2)), at: values.startIndex)
+            }
+            guard values.count <= 1 else {
                 throw Self.failure(path, line: index + 1, "an option has one value; put quotes around spaces")
             }
-            var entry = Entry(line: index + 1, option: first, value: words.count == 2 ? words[1] : nil)
-            if entry.value == nil, first.hasPrefix("--"), let sign = first.firstIndex(of: "=") {
-                entry.option = String(first[..<sign])
-                entry.value = String(first[first.index(after: sign)...])
-            }
-            entries.append(entry)
+            entries.append(Entry(line: index + 1, option: option, value: values.first))
         }
     }
 
     /// Returns the failure of a line. The message contains no value, which can be a secret.
-    func failure(_ entry: Entry, _ reason: String) -> Failure { Self.failure(path, line: entry.line, reason) }
+    func failure(_ entry: Entry, _ reason: String, end: String = ".") -> Failure {
+        Failure(.usage, "\(place(entry)): \(reason)\(end)")
+    }
+
+    /// The file and the line of an entry.
+    func place(_ entry: Entry) -> String { "\(path), line \(entry.line)" }
 
     private static func failure(_ path: String, line: Int, _ reason: String) -> Failure {
         Failure(.usage, "\(path), line \(line): \(reason).")

@@ -47,6 +47,12 @@ enum OwnFile {
     static func baseFolder(_ variable: String, default path: String) -> String {
         let environment = ProcessInfo.processInfo.environment
         if let folder = environment[variable], folder.hasPrefix("/") { return folder }
-        return (environment["HOME"] ?? NSHomeDirectory()) + "/" + path
+        return homeFolder(environment) + "/" + path
+    }
+
+    /// The home folder. If `HOME` isn't an absolute path, the folder in the user database.
+    private static func homeFolder(_ environment: [String: String]) -> String {
+        if let home = environment["HOME"], home.hasPrefix("/") { return home }
+        return getpwuid(geteuid()).flatMap { $0.pointee.pw_dir.map { String(cString: $0) } } ?? "/"
     }
 }

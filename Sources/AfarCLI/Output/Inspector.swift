@@ -21,14 +21,12 @@ struct Inspector {
         (record, offline) = (nil, nil)
     }
 
-    /// - Throws: A ``Failure`` if options contradict each other.
-    init(_ command: any ResponseCommand) throws {
+    init(_ command: any ResponseCommand) {
         options = command.inspection
         style = command.colors.style(for: output)
         redaction = Redaction(showsSecrets: options.showSecrets)
         let parts = command.output.explicitParts
         if command.output.offline {
-            try OfflineOutput.check(command)
             record = nil
             offline = OfflineOutput(
                 parts: parts ?? .request, style: command.colors.style(for: .standardOutput), redaction: redaction)
@@ -108,10 +106,6 @@ struct InspectionOptions: ParsableArguments {
         help: "Show passwords, tokens and cookies instead of *** in what --verbose, --print, --offline and --curl show."
     )
     var showSecrets = false
-
-    func validate() throws {
-        if curl, timing { throw ValidationError("--timing can't be combined with --curl, which sends nothing.") }
-    }
 }
 
 // MARK: - Equivalent curl command

@@ -30,17 +30,6 @@ final class OfflineOutput: Sendable {
         printer = RequestPrinter(parts: parts.intersection(.request), style: style, redaction: redaction)
     }
 
-    /// Throws the ``Failure`` of a command whose other options require that something is sent.
-    static func check(_ command: any ResponseCommand) throws {
-        let options = [
-            ("--curl", command.inspection.curl), ("--timing", command.inspection.timing),
-            ("--cache", command.sending.cache != nil), ("--har", command.archive.har != nil),
-            ("--record", command.archive.record != nil), ("--replay", command.archive.replay != nil),
-        ]
-        guard let (name, _) = options.first(where: \.1) else { return }
-        throw Failure(.usage, "\(name) can't be combined with --offline, which sends nothing. Omit one of them.")
-    }
-
     /// Prints the request of an exchange. The first error is stored.
     func print(_ exchange: Exchange) async {
         var head = SentHead(expectedFor: exchange)

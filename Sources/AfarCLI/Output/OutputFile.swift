@@ -16,10 +16,6 @@ struct OutputFileOptions: ParsableArguments {
         help: "Write the body to a file in the current directory with the name in the URL.")
     var usesRemoteName = false
 
-    func validate() throws {
-        if output != nil, usesRemoteName { throw ValidationError("Choose between --output and --remote-name.") }
-    }
-
     /// Opens the file for the body of a response; nil for the standard output.
     func file(for url: String) throws -> OutputFile? {
         if usesRemoteName { return try OutputFile(path: FileName.suggested(contentDisposition: nil, url: url)) }
@@ -28,36 +24,60 @@ struct OutputFileOptions: ParsableArguments {
     }
 }
 
-/// A file that receives a response's body. Its previous contents are kept until a response arrives.
+/// A file that receives a response's body.
+///
+/// The file is opened when a response with content arrives. Until then, and if the request fails, it isn't created or changed. If
+/// the connection is lost later, the file contains the part of the body that has arrived.
 final class OutputFile: Sendable {
     private struct State {
-        /// Whether the file was created and nothing has arrived.
-        var isUnused: Bool
+        var handle: FileHandle?
         var failure: Failure?
     }
 
     private let path: String
-    private let descriptor: Int32
-    private let state: Locked<State>
+    private let state = Locked(State())
+    /// The queue that opens the file. Opening a named pipe waits for its reader.
+    private let queue = DispatchQueue(label: "afar.output-file")
 
-    /// Opens the file for writing, or throws a ``Failure``.
+    /// Checks that the file can be written, as far as that is possible without opening it, or throws a ``Failure``.
     init(path: String) throws {
-        var status = stat()
-        let exists = stat(path, &status) == 0
-        descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666)
-        guard descriptor >= 0 else { throw Failure(.usage, "--output \(path): \(Failure.systemReason).") }
         self.path = path
-        state = Locked(State(isUnused: !exists))
+        if let reason = Self.obstacle(to: path) { throw Failure(.usage, "--output \(path): \(reason).") }
     }
 
-    deinit {
-        if state.withLock({ $0.isUnused }) { unlink(path) }
-        close(descriptor)
+    /// Returns the reason that a file can't be written, if there is one.
+    private static func obstacle(to path: String) -> String? {
+        if let number = openDescriptor(of: path) {
+            return fcntl(number, F_GETFD) == -1 ? Failure.systemReason : nil
+        }
+        var status = stat()
+        guard stat(path, &status) == 0 else {
+            guard errno == ENOENT, !path.isEmpty else { return Failure.systemReason }
+            let folder = URL(filePath: path).deletingLastPathComponent().path
+            return access(folder, W_OK | X_OK) == 0 ? nil : Failure.systemReason
+        }
+        if status.st_mode & S_IFMT == S_IFDIR { return Failure.systemReason(of: EISDIR) }
+        return access(path, W_OK) == 0 ? nil : Failure.systemReason
+    }
+
+    /// Returns the descriptor that a path such as /dev/stdout or /dev/fd/63 stands for. Linux would open its file again, at the
+    /// beginning.
+    private static func openDescriptor(of path: String) -> Int32? {
+        switch path {
+        case "/dev/stdout": return STDOUT_FILENO
+        case "/dev/stderr": return STDERR_FILENO
+        default:
+            let prefix = ["/dev/fd/", "/proc/self/fd/"].first(where: path.hasPrefix)
+            return prefix.flatMap { Int32(path.dropFirst($0.count)) }
+        }
     }
 
     /// Writes the body of each response of the request, replacing the file's contents. Must be called before the request starts.
-    func receiveBody(of request: DataRequest) {
-        request.onHTTPResponse { [self] _ async in begin() }
+    func receiveBody(of request: DataRequest, method: HTTPMethod) {
+        request.onHTTPResponse(on: queue) { [self] response, answer in
+            // A response to HEAD and a 304 have no content (RFC 9110, sections 9.3.2 and 15.4.5).
+            answer(method == .head || response.statusCode == 304 || begin() ? .allow : .cancel)
+        }
         request.stream { [self, weak request] data in
             if !write(data) { request?.cancel() }
         }
@@ -65,30 +85,43 @@ final class OutputFile: Sendable {
 
     /// Replaces the file's contents.
     func replaceContents(with bytes: Data) {
-        begin()
-        _ = write(bytes)
+        if begin() { _ = write(bytes) }
     }
 
-    /// Throws the ``Failure`` of the first write that failed.
+    /// Throws the ``Failure`` of the first operation that failed.
     func check() throws {
         if let failure = state.withLock({ $0.failure }) { throw failure }
     }
 
-    private func begin() {
-        state.withLock { $0.isUnused = false }
-        // Pipes and devices have no contents.
-        if ftruncate(descriptor, 0) == 0 { lseek(descriptor, 0, SEEK_SET) }
+    /// Opens the file, and removes its contents. Returns whether that succeeded.
+    private func begin() -> Bool {
+        if let handle = state.withLock({ $0.handle }) {
+            // A retry follows. Pipes and devices have no contents.
+            if ftruncate(handle.fileDescriptor, 0) == 0 { lseek(handle.fileDescriptor, 0, SEEK_SET) }
+            return true
+        }
+        let descriptor =
+            Self.openDescriptor(of: path).map { fcntl($0, F_DUPFD_CLOEXEC, 3) }
+            ?? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+        guard descriptor >= 0 else {
+            fail(Failure(.other, "--output \(path): \(Failure.systemReason)."))
+            return false
+        }
+        state.withLock { $0.handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true) }
+        return true
     }
 
     /// Returns whether all bytes were written.
     private func write(_ bytes: Data) -> Bool {
+        guard let handle = state.withLock({ $0.handle }) else { return true }
         do {
-            try StandardOutput.write(bytes, to: descriptor)
+            try StandardOutput.write(bytes, to: handle.fileDescriptor)
             return true
         } catch {
-            let failure = error as? Failure ?? Failure(.other, "--output \(path): the reader has closed the pipe.")
-            state.withLock { $0.failure = $0.failure ?? failure }
+            fail(error as? Failure ?? Failure(.other, "--output \(path): the reader has closed the pipe."))
             return false
         }
     }
+
+    private func fail(_ failure: Failure) { state.withLock { $0.failure = $0.failure ?? failure } }
 }

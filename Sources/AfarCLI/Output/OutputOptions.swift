@@ -79,13 +79,6 @@ struct OutputOptions: ParsableArguments {
         transform: Charset.encoding(labelled:))
     var charset: TextEncoding?
 
-    func validate() throws {
-        let choices = [("--print", print != nil), ("--headers", headers), ("--body", body)].filter(\.1).map(\.0)
-        guard choices.count <= 1 else {
-            throw ValidationError("\(choices.joined(separator: " and ")) can't be combined. Choose one.")
-        }
-    }
-
     /// The parts that the options name; nil if they name none.
     var explicitParts: OutputParts? { print ?? (headers ? .responseHead : body ? .responseBody : nil) }
 

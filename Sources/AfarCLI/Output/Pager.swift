@@ -53,9 +53,11 @@ struct Pager {
         // Ctrl-C belongs to the pager while it runs.
         let actions = [SIGINT, SIGQUIT].map { ($0, signal($0, SIG_IGN)) }
         defer { for (number, action) in actions { signal(number, action) } }
-        guard let process = PagerProcess(command, environment: environment) else { return false }
-        process.write(bytes)
-        return process.end()
+        return Interruption.ignoringInterrupts {
+            guard let process = PagerProcess(command, environment: environment) else { return false }
+            process.write(bytes)
+            return process.end()
+        }
     }
 }
 
@@ -89,7 +91,7 @@ private struct PagerProcess {
         var signals = sigset_t()
         sigemptyset(&signals)
         posix_spawnattr_setsigmask(&attributes, &signals)
-        for signal in [SIGINT, SIGQUIT, SIGPIPE] { sigaddset(&signals, signal) }
+        for signal in [SIGINT, SIGQUIT, SIGPIPE] + Interruption.signals { sigaddset(&signals, signal) }
         posix_spawnattr_setsigdefault(&attributes, &signals)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF))
         let variables = environment.merging(["LESS": "FRX", "LV": "-c"]) { current, _ in current }

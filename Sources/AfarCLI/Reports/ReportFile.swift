@@ -24,12 +24,9 @@ enum ReportFile {
     /// Opens the report of a command. Without `--report`, does nothing.
     ///
     /// - Throws: A ``Failure`` if the report can't be written.
-    static func open(for command: any ParsableCommand) async throws {
+    static func open(for command: any ParsableCommand) throws {
         guard let sender = command as? any RequestSending, let path = sender.archive.report else { return }
         let inspection = (command as? any ResponseCommand)?.inspection ?? (command as? Download)?.inspection
-        guard inspection?.curl != true else {
-            throw Failure(.usage, "--report can't be combined with --curl, which sends nothing. Omit one of them.")
-        }
         if path == "-" { StandardOutput.reserveForReport() } else { try check(path) }
         let redaction = Redaction(showsSecrets: inspection?.showSecrets == true)
         let report = Report(
@@ -37,7 +34,6 @@ enum ReportFile {
             monitor: command is any ResultReporting ? nil : ReportMonitor(redaction: redaction),
             observesCertificates: sender.sending.transport.sharesCertificates && sender.archive.replay == nil)
         opened.withLock { $0 = report }
-        await Interruption.endOnSignals()
     }
 
     /// The monitor for the requests of the command, or nil if they aren't reported.
@@ -57,7 +53,6 @@ enum ReportFile {
     /// Writes the report once, after a command has ended.
     ///
     /// - Returns: Whether the report was written, or isn't required.
-    @discardableResult
     static func save(_ status: ExitReason, after error: (any Error)? = nil) -> Bool {
         let isDifference = (error as? Failure)?.message == ""
         return save(
@@ -70,13 +65,6 @@ enum ReportFile {
     }
 
     private static func save(exitCode: Int64, failure: ReportedFailure?) -> Bool {
-        // A second caller must wait for the first one to finish, because the second caller can end the process afterward.
-        saving.withLock { _ in saveOnce(exitCode: exitCode, failure: failure) }
-    }
-
-    private static let saving = Locked(())
-
-    private static func saveOnce(exitCode: Int64, failure: ReportedFailure?) -> Bool {
         let report = opened.withLock { report in
             defer { report = nil }
             return report

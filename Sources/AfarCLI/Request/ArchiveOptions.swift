@@ -27,7 +27,6 @@ struct ArchiveOptions: ParsableArguments {
     var report: String?
 
     func validate() throws {
-        guard replay == nil || record == nil else { throw ValidationError("Choose --record or --replay, not both.") }
         guard har == nil || har != record else { throw ValidationError("--har and --record cannot share a file.") }
     }
 
@@ -71,7 +70,6 @@ enum ArchiveFile {
     private typealias ScheduledArchive = (file: URL, archive: @Sendable () throws -> HAR)
 
     private static let scheduled = Locked<[ScheduledArchive]>([])
-    private static let saving = Locked(())
 
     /// Schedules an archive for writing when the tool ends.
     ///
@@ -84,12 +82,7 @@ enum ArchiveFile {
             let reason = String(cString: strerror(errno))
             throw Failure(.usage, "\(option): \(TerminalText.line(file.path)) cannot be written: \(reason).")
         }
-        let isFirst = scheduled.withLock { scheduled in
-            scheduled.append((file, archive))
-            return scheduled.count == 1
-        }
-        guard isFirst else { return }
-        Task { await Interruption.endOnSignals() }
+        scheduled.withLock { $0.append((file, archive)) }
     }
 
     /// Returns the entries of an archive, or an empty array if the file doesn't exist.
@@ -100,22 +93,18 @@ enum ArchiveFile {
     /// Writes the scheduled archives once.
     ///
     /// - Returns: Whether all archives were written.
-    @discardableResult
     static func save() -> Bool {
-        // A second caller must wait for the first one to finish, because the second caller can end the process afterward.
-        saving.withLock { _ in
-            let files = scheduled.withLock { scheduled in
-                defer { scheduled = [] }
-                return scheduled
-            }
-            var isSaved = true
-            for (file, archive) in files {
-                do { try archive().write(to: file) } catch {
-                    StandardError.write("afar: the archive was not saved: \(TerminalText.line("\(error)")).\n")
-                    isSaved = false
-                }
-            }
-            return isSaved
+        let files = scheduled.withLock { scheduled in
+            defer { scheduled = [] }
+            return scheduled
         }
+        var isSaved = true
+        for (file, archive) in files {
+            do { try archive().write(to: file) } catch {
+                StandardError.write("afar: the archive was not saved: \(TerminalText.line("\(error)")).\n")
+                isSaved = false
+            }
+        }
+        return isSaved
     }
 }

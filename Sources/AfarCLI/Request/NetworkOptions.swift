@@ -88,13 +88,6 @@ struct NetworkOptions: ParsableArguments {
         return readsEnvironment || settings != NetworkSettings() || proxy != nil ? settings : nil
     }
 
-    /// Throws a `ValidationError` if an option doesn't apply to WebSockets and raw connections.
-    func checkForSocket() throws {
-        guard limitRate == nil else {
-            throw ValidationError("--limit-rate applies to HTTP requests, but not to WebSockets and raw connections.")
-        }
-    }
-
     /// Sets the resolver and the limit of the rate.
     ///
     /// - Parameters:

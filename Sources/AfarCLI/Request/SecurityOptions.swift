@@ -76,25 +76,10 @@ struct SecurityOptions: ParsableArguments {
     var keylog: String?
 
     func validate() throws {
-        if key != nil, cert == nil { throw ValidationError("--key requires --cert.") }
-        if key != nil, isArchive {
-            throw ValidationError("--cert \(cert ?? "") contains its key. Leave out --key.")
-        }
-        if passphraseFile != nil, cert == nil { throw ValidationError("--passphrase-file requires --cert.") }
-        if user != nil, bearer != nil { throw ValidationError("Choose between --user and --bearer.") }
-        if auth != nil, bearer != nil { throw ValidationError("Choose between --auth and --bearer.") }
-        if netrc || netrcFile != nil,
-            let other = [user.map { _ in "--user" }, bearer.map { _ in "--bearer" }].compactMap(\.self).first
-        {
-            throw ValidationError("Choose between \(netrc ? "--netrc" : "--netrc-file") and \(other).")
-        }
+        try OptionRules.check(given)
         for host in insecureHost where !Self.isHost(host) {
             throw ValidationError(
                 "--insecure-host \(host) isn't a host. Write a name or an address, without scheme, port and path.")
-        }
-        if auth == .negotiate, user != nil { throw ValidationError("--auth negotiate can't be combined with --user.") }
-        if let auth, auth != .negotiate, user == nil {
-            throw ValidationError("--auth \(auth.rawValue) requires --user.")
         }
     }
 
@@ -109,8 +94,10 @@ struct SecurityOptions: ParsableArguments {
     }
 
     /// Whether the certificate is in a PKCS#12 archive.
-    var isArchive: Bool {
-        cert.map { ["p12", "pfx"].contains(URL(filePath: $0).pathExtension.lowercased()) } ?? false
+    var isArchive: Bool { cert.map(Self.isArchive) ?? false }
+
+    static func isArchive(_ path: String) -> Bool {
+        ["p12", "pfx"].contains(URL(filePath: path).pathExtension.lowercased())
     }
 
     /// Returns the header to send with the first request, if any.

@@ -126,23 +126,15 @@ struct SendingOptions: ParsableArguments {
 
     func validate() throws {
         if let maxRedirects {
-            guard maxRedirects >= 0, follow else {
-                throw ValidationError("--max-redirects must be at least 0 and can't be combined with --no-follow.")
-            }
+            guard maxRedirects >= 0 else { throw ValidationError("--max-redirects must be at least 0.") }
         }
         if let timeout { try TimeoutArgument.check(timeout) }
-        guard retry > 0 || (retryDelay == nil && !retryAll) else {
-            throw ValidationError("--retry-delay and --retry-all require --retry, which sets the number of retries.")
-        }
         if let retryDelay {
             guard retryDelay >= 0, retryDelay <= 86_400 else {
                 throw ValidationError("--retry-delay must be from 0 to 86400 seconds (a day).")
             }
         }
         if let connectTimeout { try TimeoutArgument.check(connectTimeout, option: "--connect-timeout") }
-        if [session, sessionReadOnly, cookieJar].compactMap(\.self).count > 1 {
-            throw ValidationError("Choose one of --session, --session-read-only and --cookie-jar.")
-        }
     }
 }
 
@@ -155,22 +147,13 @@ protocol RequestSending: Sendable {
     var archive: ArchiveOptions { get }
     var network: NetworkOptions { get }
     var security: SecurityOptions { get }
+    /// The groups of options that only this command has, if ``OptionRules`` contain any of them.
+    var ownOptions: [any OptionNaming] { get }
 }
 
 extension RequestSending {
-    /// Checks for conflicts between options of different groups.
-    func checkSending() throws {
-        if sending.transport == .urlsession, security.auth == .ntlm || security.auth == .negotiate {
-            throw ValidationError("--auth \(security.auth?.rawValue ?? "") can't be used with --transport urlsession.")
-        }
-        if sending.cache != nil, security.insecure || !security.insecureHost.isEmpty {
-            throw ValidationError(
-                "--cache can't be combined with --insecure and --insecure-host: unverified responses aren't cached.")
-        }
-        if sending.cache != nil, archive.replay != nil {
-            throw ValidationError("--cache can't be combined with --replay: recorded responses aren't cached.")
-        }
-    }
+    /// Checks for conflicts between options.
+    func checkSending() throws { try OptionRules.check(given) }
 
     /// Creates the session for the request.
     ///
@@ -242,6 +225,9 @@ enum CookieJarFile {
     static func open(_ path: String) throws -> FileCookieStore {
         if let store = opened.withLock({ $0 }) { return store }
         let store = try read(path, option: "--cookie-jar")
+        guard access(URL(filePath: path).deletingLastPathComponent().path, W_OK) == 0 else {
+            throw Failure(.usage, "--cookie-jar: \(path) cannot be written: \(Failure.systemReason).")
+        }
         opened.withLock { $0 = store }
         return store
     }
@@ -255,12 +241,14 @@ enum CookieJarFile {
         }
     }
 
-    /// Saves the cookies of the responses.
-    static func save() {
+    /// Saves the cookies of the responses. Returns whether that succeeded.
+    static func save() -> Bool {
         do {
             try opened.withLock { $0 }?.flush()
+            return true
         } catch {
             StandardError.write("afar: the cookies were not saved: \(TerminalText.line(error.description)).\n")
+            return false
         }
     }
 }

@@ -17,7 +17,7 @@ extension SecurityOptions {
     mutating func use(_ credential: StoredSession.Credential) throws {
         if let name = credential.auth {
             guard let scheme = CredentialScheme(rawValue: name) else {
-                throw Failure(.usage, "The session's authentication scheme \(name) isn't supported.")
+                throw Failure(.usage, "The session's authentication scheme isn't supported. Choose another session.")
             }
             auth = scheme
         }

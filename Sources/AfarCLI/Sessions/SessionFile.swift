@@ -15,6 +15,8 @@ final class SessionFile: Sendable {
     /// The option with the name.
     private let option: String
     private let isReadOnly: Bool
+    /// Whether the session has a name, not a path.
+    private let hasName: Bool
     private let origin: SessionOrigin
     /// The contents before the request; nil if there was no file.
     private let initial: StoredSession?
@@ -38,12 +40,14 @@ final class SessionFile: Sendable {
         guard let origin = SessionOrigin(url: url) else {
             throw Failure(.usage, "This URL cannot be requested: \(url).")
         }
-        (self.origin, self.isReadOnly) = (origin, isReadOnly)
-        path = try Self.path(of: name, option: option, origin)
+        (self.origin, self.isReadOnly, hasName) = (origin, isReadOnly, !Self.isPath(name))
+        // Saving must replace the file that a symbolic link names, not the link.
+        path = URL(filePath: try Self.path(of: name, option: option, origin)).resolvingSymlinksInPath().path
         initial = try Self.read(path, option: option)
         if let other = initial?.origin, other != origin.text {
+            let owner = SessionOrigin(url: other)?.text ?? "another server"
             throw Failure(
-                .usage, "\(option) belongs to \(other), and isn't used for \(origin.text). Choose another session.")
+                .usage, "\(option) belongs to \(owner), and isn't used for \(origin.text). Choose another session.")
         }
         if isReadOnly, initial == nil {
             throw Failure(.usage, "\(option): there is no such session for \(origin.text). --session creates one.")
@@ -51,9 +55,11 @@ final class SessionFile: Sendable {
         store.store((initial?.cookies ?? []).compactMap(\.cookie), from: nil, now: Date())
     }
 
+    private static func isPath(_ name: String) -> Bool { name.hasPrefix("/") || name.hasPrefix(".") }
+
     /// Returns the file of a session.
     private static func path(of name: String, option: String, _ origin: SessionOrigin) throws -> String {
-        if name.hasPrefix("/") || name.hasPrefix(".") { return name }
+        if isPath(name) { return name }
         guard !name.isEmpty, name.utf8.count <= 100, !name.contains("/"),
             name.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F })
         else {
@@ -67,7 +73,10 @@ final class SessionFile: Sendable {
     private static func read(_ path: String, option: String) throws -> StoredSession? {
         do {
             guard let data = try OwnFile.contents(of: path, limit: sizeLimit) else { return nil }
-            guard let session = try? JSONDecoder().decode(StoredSession.self, from: data) else {
+            // Foundation's decoder can crash if the data ends with an opening bracket.
+            guard data.last(where: { !" \t\r\n".utf8.contains($0) }) == UInt8(ascii: "}"),
+                let session = try? JSONDecoder().decode(StoredSession.self, from: data), session.isValid
+            else {
                 throw Failure(
                     .usage, "\(option): \(path) isn't a session's file. It isn't changed. Remove it, or choose another."
                 )
@@ -104,9 +113,23 @@ final class SessionFile: Sendable {
     /// Returns the store for the request's cookies.
     ///
     /// - Parameter isSaved: Whether to save the session when the tool ends, unless it's read-only.
-    func open(isSaved: Bool) -> any CookieStore {
-        if isSaved, !isReadOnly { Self.opened.withLock { $0.append(self) } }
+    /// - Throws: A ``Failure`` if the session must be saved and its folder can't be written.
+    func open(isSaved: Bool) throws -> any CookieStore {
+        guard isSaved, !isReadOnly else { return store }
+        createFolder()
+        guard access(folder.path, W_OK | X_OK) == 0 else {
+            throw Failure(.usage, "\(option): \(path) cannot be written: \(Failure.systemReason).")
+        }
+        Self.opened.withLock { $0.append(self) }
         return store
+    }
+
+    private var folder: URL { URL(filePath: path).deletingLastPathComponent() }
+
+    private func createFolder() {
+        guard hasName else { return }
+        try? FileManager.default.createDirectory(
+            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     }
 
     /// Returns the value of a `Cookie` field for the URL, if any.
@@ -118,27 +141,25 @@ final class SessionFile: Sendable {
 
     // MARK: Saving
 
-    /// Saves the sessions of the command. Reports an error as a warning, because the request itself is complete.
-    static func save() {
+    /// Saves the sessions of the command. Returns whether that succeeded.
+    static func save() -> Bool {
+        var isSaved = true
         for session in opened.withLock({ $0 }) {
             do {
                 try session.write()
             } catch {
-                let reason = (error as? Failure)?.message ?? error.localizedDescription
+                let reason = (error as? Failure)?.message ?? "\(error.localizedDescription)."
                 StandardError.write("afar: the session was not saved: \(TerminalText.line(reason))\n")
+                isSaved = false
             }
         }
+        return isSaved
     }
 
     private func write() throws {
-        let url = URL(filePath: path)
-        if !path.hasPrefix(".") {
-            try? FileManager.default.createDirectory(
-                at: url.deletingLastPathComponent(), withIntermediateDirectories: true,
-                attributes: [.posixPermissions: 0o700])
-        }
-        let lock = try SessionLock(path + ".lock")
-        defer { withExtendedLifetime(lock) {} }
+        createFolder()
+        let lock = try FileLock(for: URL(filePath: path))
+        defer { lock.release() }
         let latest = try Self.read(path, option: option)
         let result = merged(into: latest ?? StoredSession(origin: origin.text))
         guard result != latest else { return }
@@ -188,23 +209,4 @@ final class SessionFile: Sendable {
             throw error
         }
     }
-}
-
-/// A lock between processes, held until the object is deallocated.
-private final class SessionLock {
-    private let descriptor: Int32
-
-    /// - Throws: A failure if the lock can't be created, or another process holds it for more than ten seconds.
-    init(_ path: String) throws {
-        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw Failure(.other, "\(path) cannot be written: \(Failure.systemReason).") }
-        for _ in 0..<1000 {
-            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return }
-            guard errno == EWOULDBLOCK || errno == EINTR else { break }
-            usleep(10_000)
-        }
-        throw Failure(.other, "\(path) is locked by another process.")
-    }
-
-    deinit { close(descriptor) }
 }

@@ -50,6 +50,12 @@ struct StoredSession: Codable, Equatable {
     var headers: [Header] = []
     var credential: Credential?
     var cookies: [StoredCookie] = []
+
+    /// Whether all headers can be sent. The error of a request would contain parts of the others.
+    var isValid: Bool {
+        let areHeadersValid = headers.allSatisfy { HTTPField.Name($0.name) != nil && HTTPField.isValidValue($0.value) }
+        return areHeadersValid && HTTPField.isValidValue(credential?.bearer ?? "")
+    }
 }
 
 /// A cookie in a session's file.

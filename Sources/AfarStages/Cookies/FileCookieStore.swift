@@ -8,8 +8,8 @@ public import Foundation
 /// file, even after a crash. Only the file's owner can read it (mode 0600).
 ///
 /// Several processes can use the same file: each write merges the changes that other processes have made. A lock on a second
-/// file, which has the same name with `.lock` appended, coordinates the processes. curl doesn't use that lock, so run curl
-/// before or after your app.
+/// file, which has the same name with `.lock` appended and exists only during a write, coordinates the processes. curl doesn't
+/// use that lock, so run curl before or after your app.
 ///
 /// Like curl, the store keeps session cookies. It also keeps lines that aren't cookies. The format has no field for
 /// ``Cookie/sameSite``. The store ignores cookies that the format can't represent: cookies with a tab in their name, value, or

@@ -1,8 +1,7 @@
 public import Foundation
 
 /// A file that several processes can share. Each write replaces the whole file, so a reader never finds a partial file. While a
-/// process writes the file, it holds a lock, which is a second file in the same directory. Only the current user can read the
-/// file.
+/// process writes the file, it holds a ``FileLock``. Only the current user can read the file.
 struct StoreFile: Sendable {
     private static let largestSize = 64 << 20
 
@@ -136,31 +135,4 @@ extension StoreFileError: LocalizedError, CustomStringConvertible {
     public var errorDescription: String? { description }
 
     private static func text(_ code: POSIXErrorCode) -> String { String(cString: strerror(code.rawValue)) }
-}
-
-/// A lock on a file. Other processes can't acquire the lock until it is released. The lock is a separate file, which
-/// remains after the release.
-package struct FileLock {
-    /// The maximum time to wait for another process: 5 seconds.
-    private static let longestWait = Duration.seconds(5)
-
-    private let descriptor: Int32
-
-    /// Acquires the lock. Blocks the thread while it waits.
-    package init(for url: URL) throws(StoreFileError) {
-        let descriptor = open(url.path + ".lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw .unwritable(url, POSIXErrorCode(rawValue: errno) ?? .EIO) }
-        let end = ContinuousClock.now + Self.longestWait
-        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-            let code = errno
-            guard code == EWOULDBLOCK || code == EINTR, ContinuousClock.now < end else {
-                close(descriptor)
-                throw code == EWOULDBLOCK ? .inUse(url) : .unwritable(url, POSIXErrorCode(rawValue: code) ?? .EIO)
-            }
-            usleep(2_000)
-        }
-        self.descriptor = descriptor
-    }
-
-    package func release() { close(descriptor) }
 }

@@ -33,16 +33,7 @@ struct Bench: AsyncParsableCommand, ResultReporting {
     @OptionGroup(title: "Network") var network: NetworkOptions
     @OptionGroup(title: "Trust and identity") var security: SecurityOptions
 
-    func validate() throws {
-        try checkSending()
-        let unsupported = [
-            ("--retry", sending.retry > 0), ("--cache", sending.cache != nil), ("--har", archive.har != nil),
-            ("--record", archive.record != nil), ("--replay", archive.replay != nil),
-        ]
-        if let (name, _) = unsupported.first(where: \.1) {
-            throw ValidationError("\(name) can't be combined with bench, which measures each request. Omit it.")
-        }
-    }
+    func validate() throws { try checkSending() }
 
     func run() async throws {
         let plan = try RequestPlan(target.target(hasMethod: true), choice, commandMethod: nil, self, body)
@@ -79,10 +70,7 @@ struct LoadOptions: ParsableArguments {
         guard (1...10_000).contains(concurrency) else {
             throw ValidationError("--concurrency requires a number from 1 to 10000.")
         }
-        if let requests {
-            guard requests > 0 else { throw ValidationError("--requests must be at least 1.") }
-            guard duration == nil else { throw ValidationError("Choose --requests or --duration, not both.") }
-        }
+        if let requests, requests < 1 { throw ValidationError("--requests must be at least 1.") }
         if let rate {
             guard rate >= 0.001, rate <= 1_000_000 else {
                 throw ValidationError("--rate must be at least 0.001 and at most 1000000 requests per second.")

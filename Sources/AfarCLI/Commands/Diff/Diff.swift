@@ -37,13 +37,7 @@ struct Diff: AsyncParsableCommand, ResultReporting {
     @OptionGroup(title: "Trust and identity") var security: SecurityOptions
     @OptionGroup var colors: ColorOptions
 
-    func validate() throws {
-        try checkSending()
-        let unsupported = [("--har", archive.har != nil), ("--cache", sending.cache != nil)]
-        if let (name, _) = unsupported.first(where: \.1) {
-            throw ValidationError("\(name) can't be combined with diff. Omit it.")
-        }
-    }
+    func validate() throws { try checkSending() }
 
     func run() async throws {
         let plan = try RequestPlan(RequestWords.Target(url: first), choice, commandMethod: nil, self, body)

@@ -1,0 +1,144 @@
+import AfarTestServer
+import Foundation
+import Testing
+
+@Suite(.timeLimit(.minutes(10))) struct OutputFileTests {
+    private let folder: ScratchDirectory
+    private let server: TestServer
+
+    init() async throws {
+        folder = try ScratchDirectory()
+        server = try await TestServer.start()
+    }
+
+    private func run(_ arguments: String...) async throws -> Tool.Outcome {
+        try await Tool.run(arguments, directory: folder.url)
+    }
+
+    private func text(_ name: String) throws -> String { String(decoding: try folder.contents(of: name), as: UTF8.self) }
+
+    @Test(arguments: ["old", "new"]) func aSignalBeforeTheResponseChangesNothing(name: String) async throws {
+        try folder.write("kept", to: "old")
+        let silent = try await RawServer.start([.receiveHead, .waitForever])
+        let outcome = try await Tool.run([silent.url.absoluteString, "-o", name], directory: folder.url) { process in
+            _ = try await silent.head()
+            kill(process, SIGINT)
+        }
+        #expect(outcome.status == -SIGINT)
+        #expect(try text("old") == "kept")
+        #expect(try folder.names == ["old"])
+        await silent.stop()
+        await server.stop()
+    }
+
+    @Test(arguments: [["-I"], ["--method", "HEAD"], ["--offline"], ["--curl"], ["-H", "If-None-Match: *"]])
+    func withoutABodyNothingIsChanged(options: [String]) async throws {
+        try folder.write("kept", to: "old")
+        server.route("/modified") { request in
+            request.headers["If-None-Match"] == nil ? .text("new") : ServerResponse(status: 304)
+        }
+        for name in ["old", "new"] {
+            let outcome = try await Tool.run(
+                [server.url("/modified").absoluteString, "-o", name] + options, directory: folder.url)
+            #expect(outcome.status == 0, "\(outcome.errors)")
+        }
+        #expect(try text("old") == "kept")
+        #expect(try folder.names == ["old"])
+        await server.stop()
+    }
+
+    @Test func anEmptyBodyEmptiesTheFile() async throws {
+        try folder.write("old", to: "file")
+        #expect(try await run(server.url("/bytes/0").absoluteString, "-o", "file").status == 0)
+        #expect(try text("file") == "")
+        await server.stop()
+    }
+
+    @Test func aPartialBodyIsKept() async throws {
+        let failing = try await RawServer.start([
+            .respond("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\npart"), .close,
+        ])
+        try folder.write("previous", to: "file")
+        #expect(try await run(failing.url.absoluteString, "-o", "file").status == 6)
+        #expect(try text("file") == "part")
+        await failing.stop()
+        await server.stop()
+    }
+
+    @Test func aRetryReplacesTheBody() async throws {
+        let failing = try await RawServer.start(scripts: [
+            [.respond("HTTP/1.1 503 No\r\nContent-Length: 100\r\n\r\n" + String(repeating: "x", count: 100)), .close],
+            [.respond("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nend"), .close],
+        ])
+        let outcome = try await run(failing.url.absoluteString, "-o", "file", "--retry", "1", "--retry-delay", "0")
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(try text("file") == "end")
+        await failing.stop()
+        await server.stop()
+    }
+
+    @Test func linksAndPermissionsAreKept() async throws {
+        try folder.write("old", to: "file")
+        chmod(folder.url.appending(path: "file").path, 0o640)
+        symlink("file", folder.url.appending(path: "link").path)
+        symlink("created", folder.url.appending(path: "dangling").path)
+        for name in ["link", "dangling"] {
+            #expect(try await run(server.url("/bytes/5").absoluteString, "-o", name).status == 0)
+        }
+        #expect(try folder.contents(of: "file").count == 5)
+        #expect(try folder.contents(of: "created").count == 5)
+        let attributes = try FileManager.default.attributesOfItem(atPath: folder.url.appending(path: "file").path)
+        #expect(attributes[.posixPermissions] as? Int == 0o640)
+        await server.stop()
+    }
+
+    @Test func pipesAndDevicesReceiveTheBody() async throws {
+        let url = server.url("/json").absoluteString
+        let json = try await run("get", url).text
+        #expect(try await run(url, "-o", "/dev/null").status == 0)
+        // The file isn't opened again, which would remove its contents.
+        let shell = try await Tool.bash(
+            """
+            echo first > out; "$afar" '\(url)' -o /dev/stdout >> out; cat out; echo
+            "$afar" '\(url)' -o >(cat > sub; echo done > end); until [ -s end ]; do sleep 0.01; done; cat sub; echo
+            mkfifo pipe; "$afar" '\(url)' -o pipe & cat pipe; wait $!; echo " $?"
+            """, directory: folder.url)
+        #expect(shell.text == "first\n\(json)\n\(json)\n\(json) 0\n", "\(shell.errors)")
+        await server.stop()
+    }
+
+    @Test func aSignalEndsTheWaitForAPipesReader() async throws {
+        mkfifo(folder.url.appending(path: "pipe").path, 0o600)
+        let raw = try await RawServer.start([.respond("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"), .waitForever])
+        let outcome = try await Tool.run([raw.url.absoluteString, "-o", "pipe"], directory: folder.url) { process in
+            _ = try await raw.head()
+            kill(process, SIGINT)
+        }
+        #expect(outcome.status == -SIGINT)
+        await raw.stop()
+        await server.stop()
+    }
+
+    @Test(arguments: [
+        (".", "is a directory"), ("file/x", "not a directory"), ("no/x", "no such file"), ("", "no such file"),
+        ("/dev/fd/99", "bad file descriptor"),
+    ])
+    func unusablePathsFailBeforeTheRequest(path: String, reason: String) async throws {
+        try folder.write("", to: "file")
+        let outcome = try await run(server.url("/bytes/5").absoluteString, "-o", path)
+        #expect(outcome.status == 2)
+        #expect(outcome.errors.contains("--output \(path): \(reason)"), "\(outcome.errors)")
+        #expect(server.requestCount == 0)
+        await server.stop()
+    }
+
+    @Test(.enabled(if: geteuid() != 0, "Root can write any file."))
+    func aReadOnlyFileFailsBeforeTheRequest() async throws {
+        try folder.write("kept", to: "file")
+        chmod(folder.url.appending(path: "file").path, 0o400)
+        let outcome = try await run(server.url("/bytes/5").absoluteString, "-o", "file")
+        #expect(outcome.status == 2 && outcome.errors.contains("permission denied"), "\(outcome.errors)")
+        #expect(server.requestCount == 0)
+        await server.stop()
+    }
+}
