@@ -72,7 +72,8 @@ struct ResumableUploadRunner {
         let unsupported = [
             ("--curl", options.inspection.curl), ("--timing", options.inspection.timing),
             ("--include", options.output.include), ("--print", options.output.print != nil),
-            ("--headers", options.output.headers),
+            ("--headers", options.output.headers), ("--meta", options.output.meta),
+            ("--write-out", options.output.writeOut != nil),
             ("--offline", options.output.offline), ("--charset", options.output.charset != nil),
         ]
         guard let (name, _) = unsupported.first(where: \.1) else { return }

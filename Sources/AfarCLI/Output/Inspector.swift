@@ -180,10 +180,11 @@ extension CurlCommand {
     /// Creates the curl command that sends the same request and prints the same parts of the response.
     init(_ plan: RequestPlan, _ options: any ResponseCommand, more: [String] = []) {
         let choices = [
-            ("--fail-with-body", options.output.checkStatus),
+            (options.output.statusCheck?.omitsBody == true ? "--fail" : "--fail-with-body", options.output.statusCheck != nil),
             ("--include", options.output.include && plan.method != .head),
             ("--verbose", options.inspection.verbose),
         ]
-        self.init(plan, sentWith: options, more: choices.filter(\.1).map(\.0) + more)
+        let text = options.output.writeOut.map { ["--write-out", $0.argument] } ?? []
+        self.init(plan, sentWith: options, more: choices.filter(\.1).map(\.0) + text + more)
     }
 }

@@ -33,6 +33,8 @@ final class OutputFile: Sendable {
     private struct State {
         /// Whether the file was created and nothing has arrived.
         var isUnused: Bool
+        /// Whether the body of the current response is written.
+        var isReceiving = false
         var failure: Failure?
     }
 
@@ -56,9 +58,12 @@ final class OutputFile: Sendable {
     }
 
     /// Writes the body of each response of the request, replacing the file's contents. Must be called before the request starts.
-    func receiveBody(of request: DataRequest) {
-        request.onHTTPResponse { [self] _ async in begin() }
+    ///
+    /// - Parameter isAccepted: Returns whether the body of a response with a status is written.
+    func receiveBody(of request: DataRequest, where isAccepted: @escaping @Sendable (_ status: Int) -> Bool) {
+        request.onHTTPResponse { [self] response async in begin(isReceiving: isAccepted(response.statusCode)) }
         request.stream { [self, weak request] data in
+            guard state.withLock({ $0.isReceiving }) else { return }
             if !write(data) { request?.cancel() }
         }
     }
@@ -74,7 +79,9 @@ final class OutputFile: Sendable {
         if let failure = state.withLock({ $0.failure }) { throw failure }
     }
 
-    private func begin() {
+    private func begin(isReceiving: Bool = true) {
+        state.withLock { $0.isReceiving = isReceiving }
+        guard isReceiving else { return }
         state.withLock { $0.isUnused = false }
         // Pipes and devices have no contents.
         if ftruncate(descriptor, 0) == 0 { lseek(descriptor, 0, SEEK_SET) }
