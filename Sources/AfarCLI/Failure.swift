@@ -26,12 +26,11 @@ struct Failure: Error, Equatable {
     ///   - commands: The names of the tool's commands.
     init(parsing message: String, isUsage: Bool, arguments: [String], commands: [String]) {
         // Without a command, the request command is used.
-        let command = arguments.dropFirst().first { !$0.hasPrefix("-") }.map { commands.contains($0) ? $0 : "request" }
-        let help = ["afar", command, "--help"].compactMap { $0 }.joined(separator: " ")
-        if isUsage, let name = message.firstMatch(of: /^Unknown option '(-[^']+)'/)?.output.1,
-            let advice = CurlOption.advice(for: String(name))
-        {
-            self.init(.usage, advice)
+        let word = arguments.dropFirst().first { !$0.hasPrefix("-") }
+        let command = word.map { commands.contains($0) || $0 == "help" ? $0 : "request" }
+        let help = ["afar", command == "help" ? nil : command, "--help"].compactMap { $0 }.joined(separator: " ")
+        if isUsage, let hint = ForeignOption.hint(for: message, in: command ?? "request", arguments) {
+            self.init(.usage, hint)
             return
         }
         self.init(isUsage ? .usage : .other, isUsage ? "\(Self.sentence(message)) See \(help)." : message)

@@ -3,7 +3,7 @@ import ArgumentParser
 import Foundation
 import HTTPTypes
 
-struct Download: AsyncParsableCommand, RequestSending {
+struct Download: AsyncParsableCommand, CookieSaving {
     static let configuration = CommandConfiguration(
         abstract: "Save a resource to a file.",
         usage: "afar download <url> [-o <path>] [<options>]",
@@ -23,6 +23,7 @@ struct Download: AsyncParsableCommand, RequestSending {
     @OptionGroup(title: "File") var file: FileOptions
     @OptionGroup(title: "Progress") var progress: ProgressOptions
     @OptionGroup(title: "Request") var sending: SendingOptions
+    @OptionGroup(title: "Request") var jar: CookieJarOptions
     @OptionGroup(title: "Archives and reports") var archive: ArchiveOptions
     @OptionGroup(title: "Network") var network: NetworkOptions
     @OptionGroup(title: "Trust and identity") var security: SecurityOptions

@@ -3,7 +3,7 @@ import ArgumentParser
 import Foundation
 
 /// A command that prints a response.
-protocol ResponseCommand: AsyncParsableCommand, RequestSending {
+protocol ResponseCommand: AsyncParsableCommand, CookieSaving {
     var output: OutputOptions { get }
     var inspection: InspectionOptions { get }
     var colors: ColorOptions { get }
@@ -30,20 +30,24 @@ struct RequestCommand<Kind: RequestKind>: ResponseCommand {
 
     @OptionGroup var target: RequestWords
     @OptionGroup(title: "Method") var choice: MethodOptions
-    @OptionGroup(title: "Body (one kind at most)") var body: BodyOptions
-    @OptionGroup(title: "Streaming") var streaming: StreamingOptions
     @OptionGroup(title: "Request") var sending: SendingOptions
-    @OptionGroup(title: "Archives and reports") var archive: ArchiveOptions
-    @OptionGroup(title: "Network") var network: NetworkOptions
-    @OptionGroup(title: "Trust and identity") var security: SecurityOptions
+    @OptionGroup(title: "Request") var jar: CookieJarOptions
+    @OptionGroup(title: "Body (one kind at most)") var body: BodyOptions
     @OptionGroup(title: "Output") var output: OutputOptions
     @OptionGroup(title: "File") var file: OutputFileOptions
     @OptionGroup(title: "Looking inside") var inspection: InspectionOptions
+    @OptionGroup(title: "Trust and identity") var security: SecurityOptions
+    @OptionGroup(title: "Network") var network: NetworkOptions
+    @OptionGroup(title: "Streaming") var streaming: StreamingOptions
+    @OptionGroup(title: "Archives and reports") var archive: ArchiveOptions
     @OptionGroup var colors: ColorOptions
 
     func run() async throws {
-        let plan = try RequestPlan(
-            target.target(hasMethod: Kind.method == nil), choice, commandMethod: Kind.method, self, body)
+        let target = try target.target(hasMethod: Kind.method == nil)
+        if output.statusCheck == .shortFail, body.format == nil, target.items.contains(where: \.kind.isData) {
+            throw Failure(.usage, ForeignOption.ambiguousShortFail)
+        }
+        let plan = try RequestPlan(target, choice, commandMethod: Kind.method, self, body)
         let file = try file.file(for: plan.url)
         // A file receives the body as it arrives.
         if let format = streaming.format, format.isEvents || file == nil {

@@ -6,7 +6,7 @@ import Foundation
     import FoundationNetworking
 #endif
 
-struct OpenWebSocket: AsyncParsableCommand, RequestSending {
+struct OpenWebSocket: AsyncParsableCommand, CookieSaving {
     static let configuration = CommandConfiguration(
         commandName: "ws",
         abstract: "Open a WebSocket: lines in, messages out.",
@@ -42,6 +42,7 @@ struct OpenWebSocket: AsyncParsableCommand, RequestSending {
     var maxMessage: Int = 16_777_216
 
     @OptionGroup(title: "Request") var sending: SendingOptions
+    @OptionGroup(title: "Request") var jar: CookieJarOptions
     @OptionGroup(title: "Archives and reports") var archive: ArchiveOptions
     @OptionGroup(title: "Network") var network: NetworkOptions
     @OptionGroup(title: "Trust and identity") var security: SecurityOptions

@@ -3,7 +3,7 @@ import AfarCore
 import ArgumentParser
 import Foundation
 
-struct Diff: AsyncParsableCommand, ResultReporting {
+struct Diff: AsyncParsableCommand, CookieSaving, ResultReporting {
     static let configuration = CommandConfiguration(
         abstract: "Send two requests and show how the responses differ.",
         usage: "afar diff <first> <second> [<options>]",
@@ -31,6 +31,7 @@ struct Diff: AsyncParsableCommand, ResultReporting {
     @OptionGroup(title: "Method") var choice: MethodOptions
     @OptionGroup(title: "Body (one kind at most)") var body: BodyOptions
     @OptionGroup(title: "Request") var sending: SendingOptions
+    @OptionGroup(title: "Request") var jar: CookieJarOptions
     @OptionGroup(title: "Archives and reports") var archive: ArchiveOptions
     @OptionGroup(title: "Network") var network: NetworkOptions
     @OptionGroup(title: "Trust and identity") var security: SecurityOptions
