@@ -14,7 +14,7 @@ struct Download: AsyncParsableCommand, CookieSaving {
         examples: [
             "afar download example.com/archive.tar.gz",
             "afar download example.com/archive.tar.gz -o /tmp/a.tgz --force",
-            "afar download :8080/report -o reports/ --no-progress",
+            "afar download :8080/json -o reports/ --no-progress",
             "afar download example.com/large.iso --resume",
             "afar download example.com/large.iso --parallel 4",
         ])

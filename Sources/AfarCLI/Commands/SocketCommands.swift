@@ -16,7 +16,7 @@ struct OpenWebSocket: AsyncParsableCommand, CookieSaving {
             After the end of the input, the WebSocket is closed once no message has arrived for a second.
             """,
         examples: [
-            "afar ws :8080/chat",
+            "afar ws example.com/chat",
             "echo hello | afar ws wss://example.com/echo",
             "afar ws example.com/ticker --listen | grep -m 1 EUR",
         ])

@@ -16,9 +16,9 @@ struct Diff: AsyncParsableCommand, CookieSaving, ResultReporting {
             are ignored.
             """,
         examples: [
-            "afar diff :8080/users/1 :8081/users/1",
+            "afar diff :8080/json :8081/json",
             "afar diff api.example.com/v1/user api.example.com/v2/user --bearer @token",
-            "afar diff :8080/users/1 @recorded.har",
+            "afar diff :8080/json @recorded.har",
         ])
 
     @Argument(help: "The URL of the first request.")
