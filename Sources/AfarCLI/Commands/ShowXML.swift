@@ -16,7 +16,7 @@ struct ShowXML: ResponseCommand {
         examples: [
             "afar xml example.com/feed.xml",
             "afar xml :8080/xml --xpath '//name[1]/text()'",
-            "afar xml example.com/feed --xpath //a:title --ns a=http://www.w3.org/2005/Atom",
+            "afar xml feed.example --xpath //a:title --ns a=http://www.w3.org/2005/Atom",
             "afar xml example.com --html --xpath 'count(//a)'",
         ])
 

@@ -4,10 +4,9 @@ import ArgumentParser
 enum ShortHelp {
     private static let options: Set = [
         "--method", "--header", "--data", "--raw", "--part", "--as", "--user", "--bearer", "--cookie", "--session",
-        "--timeout", "--follow/--no-follow", "--retry", "--proxy", "--insecure", "--include", "--print", "--offline",
-        "--fail", "--write-out", "--output", "--remote-name", "--verbose", "--timing", "--curl", "--report",
-        "--concurrency", "--duration", "--requests", "--rate", "--file", "--resume", "--force", "--xpath", "--html",
-        "--resize",
+        "--timeout", "--proxy", "--insecure", "--include", "--print", "--offline", "--fail", "--write-out", "--output",
+        "--remote-name", "--verbose", "--curl", "--concurrency", "--duration", "--requests", "--rate", "--file",
+        "--resume", "--force", "--xpath", "--html", "--resize",
     ]
     /// The column in which the parser begins the descriptions of options.
     private static let column = 26
@@ -41,27 +40,19 @@ enum ShortHelp {
         return (lines[..<end] + ["", "MOST USED OPTIONS:"] + blocks.compactMap(option)).joined(separator: "\n")
     }
 
-    /// Returns the first sentence about an option, or nil for a rarely used one.
+    /// Returns the names of an option and the first sentence about it, or nil for a rarely used one.
     private static func option(_ lines: [String]) -> String? {
         let first = Array(lines[0])
         let isOnOneLine = first.count > column && first[column - 1] == " "
-        let label = String(isOnOneLine ? first[..<column] : first[...]).trimmingSuffix()
-        guard label.split(whereSeparator: { " ,".contains($0) }).contains(where: { options.contains(String($0)) })
-        else {
-            return nil
-        }
+        let names = String(isOnOneLine ? first[..<column] : first[...]).split(separator: "<")[0]
+            .split(whereSeparator: { " ,".contains($0) })
+        guard names.contains(where: { options.contains(String($0)) }) else { return nil }
         let description = (isOnOneLine ? [String(first[column...])] : []) + lines.dropFirst()
         let words = description.joined(separator: " ").split(separator: " ").joined(separator: " ")
-        let sentence = words.firstRange(of: ". ").map { String(words[..<$0.lowerBound]) + "." } ?? words
-        let indent = String(repeating: " ", count: column)
-        guard label.count < column else { return "\(label)\n" + TextLayout.wrapped(sentence, indent: indent) }
+        let sentence = words.firstRange(of: /\. |: /).map { words[..<$0.lowerBound] + "." } ?? words
+        let label = "  " + names.joined(separator: ", ")
         return TextLayout.wrapped(
-            sentence, indent: indent, first: label + String(repeating: " ", count: column - label.count))
-    }
-}
-
-extension String {
-    fileprivate func trimmingSuffix() -> String {
-        String(prefix(upTo: lastIndex { $0 != " " }.map { index(after: $0) } ?? startIndex))
+            sentence, indent: String(repeating: " ", count: column),
+            first: label + String(repeating: " ", count: max(1, column - label.count)))
     }
 }

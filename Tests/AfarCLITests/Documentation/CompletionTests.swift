@@ -66,7 +66,9 @@ struct CompletionTests {
     }
 
     /// zsh completes only on a terminal, so this test presses Tab, and then Ctrl-X, which prints the line.
-    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/zsh"), "zsh isn't installed."))
+    @Test(
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/zsh"), "zsh isn't installed."),
+        .timeLimit(.minutes(5)))
     func zshCompletesOptionsWithoutACommand() async throws {
         let directory = try ScratchDirectory()
         let outcome = try await Tool.bash(
@@ -76,7 +78,7 @@ struct CompletionTests {
             zmodload zsh/zpty
             for line in 'afar :1 --timi' 'afar --timi' 'afar PUT :1 a=b --transport ur' 'afar get --timi' 'afar dow'; do
                 zpty shell zsh -f -i
-                zpty -w shell "PS1=; fpath=($PWD \$fpath); autoload -Uz compinit; compinit -D"
+                zpty -w shell "PS1=; fpath=($PWD \$fpath); autoload -Uz compinit; compinit -u -D"
                 zpty -w shell 'show() { print -r -- "<$BUFFER>"; BUFFER=; zle accept-line }; zle -N show; bindkey "^X" show'
                 zpty -w shell "print rea''dy"
                 zpty -r shell output '*ready*'
@@ -86,7 +88,7 @@ struct CompletionTests {
                 zpty -d shell
             done
             END
-            zsh -f test.zsh
+            timeout 120 zsh -f test.zsh
             """#, directory: directory.url)
         #expect(
             outcome.text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) } == [

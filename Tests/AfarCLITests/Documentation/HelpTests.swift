@@ -46,17 +46,12 @@ struct HelpTests {
         try FileManager.default.createDirectory(
             at: directory.url.appending(path: "reports"), withIntermediateDirectories: true)
         let folder = try Tool.url().deletingLastPathComponent().path
-        // The examples with a duration would take long.
-        var command = line.replacing(/-z \d+s/, with: "-z 100ms").replacing(
-            "afar bench :8080/json", with: "afar bench :8080/json -n 5")
-        if command.contains("-z ") || command.contains("-n 1000") { command.replace("-n 5 ", with: "") }
-        command = command.replacing("-n 5 --rate 500 -z", with: "--rate 500 -z")
-        command = command.replacing(":8080", with: ":\(server.url.port ?? 0)").replacing(
-            ":8081", with: ":\(server.url.port ?? 0)")
-        let recording =
-            command.contains("recorded.har") ? "afar \(server.url("/json")) --har recorded.har >/dev/null; " : ""
+        var command = line.contains("@recorded.har") ? "afar :8080/json --har recorded.har > har.txt; \(line)" : line
+        // A few requests are enough.
+        command = command.replacing(/ -[zn] \d+s?/, with: "").replacing("afar bench", with: "afar bench -n 5")
+        command = command.replacing(/:808[01]/, with: ":\(server.url.port ?? 0)")
         let outcome = try await Tool.bash(
-            "set -o pipefail; PATH='\(folder)':$PATH; \(recording)\(command)",
+            "set -o pipefail; PATH='\(folder)':$PATH; \(command)",
             environment: ["XDG_CONFIG_HOME": directory.url.path], directory: directory.url)
         #expect(outcome.status == 0, "\(outcome.errors)")
         for text in ["nothing at ", "not allowed here"] { #expect(!outcome.text.contains(text), "\(outcome.text)") }

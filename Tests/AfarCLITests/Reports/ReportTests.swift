@@ -207,7 +207,8 @@ struct ReportTests {
         try directory.write("mine", to: "json")
         try directory.write("a note", to: "note.txt")
         let commands = [
-            ["get"], ["post"], ["xml"], ["image"], ["download"], ["upload", "--file", "note.txt"], ["ws"],
+            ["get"], ["post"], ["xml"], ["image", "--output", "a.png"], ["download"], ["upload", "--file", "note.txt"],
+            ["ws"],
             ["bench", "-n", "1"], ["diff", port.url.absoluteString],
         ]
         for command in commands {
