@@ -49,7 +49,7 @@ enum ShortHelp {
         guard names.contains(where: { options.contains(String($0)) }) else { return nil }
         let description = (isOnOneLine ? [String(first[column...])] : []) + lines.dropFirst()
         let words = description.joined(separator: " ").split(separator: " ").joined(separator: " ")
-        let sentence = words.firstRange(of: /\. |: /).map { words[..<$0.lowerBound] + "." } ?? words
+        let sentence = words.firstRange(of: /[.:]\s/).map { words[..<$0.lowerBound] + "." } ?? words
         let label = "  " + names.joined(separator: ", ")
         return TextLayout.wrapped(
             sentence, indent: String(repeating: " ", count: column),

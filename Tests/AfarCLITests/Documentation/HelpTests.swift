@@ -48,7 +48,7 @@ struct HelpTests {
         let folder = try Tool.url().deletingLastPathComponent().path
         var command = line.contains("@recorded.har") ? "afar :8080/json --har recorded.har > har.txt; \(line)" : line
         // A few requests are enough.
-        command = command.replacing(/ -[zn] \d+s?/, with: "").replacing("afar bench", with: "afar bench -n 5")
+        command = command.replacing(/\s-[zn] \d+s?/, with: "").replacing("afar bench", with: "afar bench -n 5")
         command = command.replacing(/:808[01]/, with: ":\(server.url.port ?? 0)")
         let outcome = try await Tool.bash(
             "set -o pipefail; PATH='\(folder)':$PATH; \(command)",
