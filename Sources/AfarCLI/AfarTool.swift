@@ -17,15 +17,15 @@ struct AfarTool: AsyncParsableCommand {
 
             \(CommandConfiguration.section([
                 "afar get example.com",
-                "afar get :8080/search --query q=swift -i",
-                "afar post :8080/users --json name=Ada --json age:=36",
-                "afar put :8080/notes/1 --raw @note.txt -H 'Content-Type: text/markdown'",
+                "afar get :8080/get --query q=swift -i",
+                "afar :8080/post name=Ada age:=36",
+                "afar put :8080/put --raw @note.txt -H 'Content-Type: text/markdown'",
                 "afar xml example.com/feed.xml --xpath 'count(//item)'",
                 "afar image example.com/photo.jpg --resize 320x --output thumb.webp",
                 "afar download example.com/archive.tar.gz",
-                "afar upload :8080/files --file archive.tar.gz",
+                "afar upload :8080/upload --file archive.tar.gz",
                 "afar get example.com --timing --verbose > page.html",
-                "afar post :8080/users --json name=Ada --curl",
+                "afar :8080/post name=Ada --curl",
                 "afar reach --watch",
                 "afar trust example.com",
                 "afar serve --port 8080",
@@ -111,7 +111,8 @@ struct AfarTool: AsyncParsableCommand {
             return parsingFailure(error).reported()
         }
         do {
-            try StandardOutput.write(fullMessage(for: error) + "\n")
+            let text = ShortHelp.text(for: fullMessage(for: error), arguments: CommandLine.arguments.dropFirst())
+            try StandardOutput.write(CompletionScript.completing(text, commands: commandNames) + "\n")
         } catch let failure as Failure {
             return failure.reported()
         } catch {}

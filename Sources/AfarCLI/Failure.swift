@@ -8,6 +8,8 @@ struct Failure: Error, Equatable {
     var message: String
     /// Additional lines below the message, each with a line break; usually empty.
     var excerpt = ""
+    /// The kind of error of a request, for reports; nil for other errors, whose kind is the status.
+    var requestErrorKind: String?
 
     /// Creates a failure. Escapes control characters of the message, so that it remains one line, and redacts its URLs.
     init(_ status: ExitReason, _ message: String) {
@@ -24,12 +26,11 @@ struct Failure: Error, Equatable {
     ///   - commands: The names of the tool's commands.
     init(parsing message: String, isUsage: Bool, arguments: [String], commands: [String]) {
         // Without a command, the request command is used.
-        let command = arguments.dropFirst().first { !$0.hasPrefix("-") }.map { commands.contains($0) ? $0 : "request" }
-        let help = ["afar", command, "--help"].compactMap { $0 }.joined(separator: " ")
-        if isUsage, let name = message.firstMatch(of: /^Unknown option '(-[^']+)'/)?.output.1,
-            let advice = CurlOption.advice(for: String(name))
-        {
-            self.init(.usage, advice)
+        let word = arguments.dropFirst().first { !$0.hasPrefix("-") }
+        let command = word.map { commands.contains($0) || $0 == "help" ? $0 : "request" }
+        let help = ["afar", command == "help" ? nil : command, "--help"].compactMap { $0 }.joined(separator: " ")
+        if isUsage, let hint = ForeignOption.hint(for: message, in: command ?? "request", arguments) {
+            self.init(.usage, hint)
             return
         }
         self.init(isUsage ? .usage : .other, isUsage ? "\(Self.sentence(message)) See \(help)." : message)
@@ -66,8 +67,8 @@ struct Failure: Error, Equatable {
 /// - 1: nothing matches the XPath expression of `afar xml`, or `afar diff` found differences
 /// - 2: invalid usage, an invalid URL, or a request that cannot be sent
 /// - 3: host not found, connection refused, TLS handshake failed, or no route according to `afar reach`
-/// - 4: the status isn't 2xx, in `afar download` or `afar ws`, or with `--sse` or `--check-status`. With `--check-status`, the
-///   body is still printed.
+/// - 4: the status isn't 2xx, in `afar download` or `afar ws`, or with `--sse` or `--check-status`; or it is 400 or higher, with
+///   `--fail` or `--fail-with-body`. Only `--fail` omits the body.
 /// - 5: timeout
 /// - 6: incomplete, malformed or oversized response, no event stream with `--sse`, or an invalid redirect
 /// - 70: other errors, and a failed step of `afar demo`
@@ -87,7 +88,7 @@ enum ExitReason: Int32, CaseIterable {
         case .noMatch: "nothing matches the XPath expression of afar xml, or afar diff found differences"
         case .usage: "invalid usage, an invalid URL, or a request that cannot be sent"
         case .connection: "host not found, connection refused, TLS failure, or no network"
-        case .httpStatus: "status not 2xx in afar download or ws, or with --sse or --check-status"
+        case .httpStatus: "status refused by afar download or ws, --sse, --check-status or --fail"
         case .timeout: "timeout"
         case .response:
             "incomplete, malformed or oversized response, no event stream, or an invalid redirect"
@@ -111,9 +112,15 @@ extension Failure {
     init(_ error: AFError, url: String) {
         let place = Redaction.standard.url(url)
         if let cause = error.transportError {
-            self = cause.underlying as? Failure ?? Failure(cause, url: cause.url ?? place)
+            if let failure = cause.underlying as? Failure {
+                self = failure
+            } else {
+                self.init(cause, url: cause.url ?? place)
+                requestErrorKind = error.kind
+            }
             return
         }
+        defer { requestErrorKind = error.kind }
         switch error {
         case .invalidURL, .urlRequestValidationFailed, .createURLRequestFailed, .parameterEncodingFailed,
             .parameterEncoderFailed:

@@ -3,7 +3,7 @@ import ArgumentParser
 import Foundation
 import HTTPTypes
 
-struct Download: AsyncParsableCommand, RequestSending {
+struct Download: AsyncParsableCommand, CookieSaving {
     static let configuration = CommandConfiguration(
         commandName: "download",
         abstract: "Save a resource to a file.",
@@ -15,7 +15,7 @@ struct Download: AsyncParsableCommand, RequestSending {
         examples: [
             "afar download example.com/archive.tar.gz",
             "afar download example.com/archive.tar.gz -o /tmp/a.tgz --force",
-            "afar download :8080/report -o reports/ --no-progress",
+            "afar download :8080/json -o reports/ --no-progress",
             "afar download example.com/large.iso --resume",
             "afar download example.com/large.iso --parallel 4",
         ])
@@ -24,6 +24,7 @@ struct Download: AsyncParsableCommand, RequestSending {
     @OptionGroup(title: "File") var file: FileOptions
     @OptionGroup(title: "Progress") var progress: ProgressOptions
     @OptionGroup(title: "Request") var sending: SendingOptions
+    @OptionGroup(title: "Request") var jar: CookieJarOptions
     @OptionGroup(title: "Archives and reports") var archive: ArchiveOptions
     @OptionGroup(title: "Network") var network: NetworkOptions
     @OptionGroup(title: "Trust and identity") var security: SecurityOptions

@@ -3,7 +3,7 @@ import ArgumentParser
 import Foundation
 
 /// A command that prints a response.
-protocol ResponseCommand: AsyncParsableCommand, RequestSending {
+protocol ResponseCommand: AsyncParsableCommand, CookieSaving {
     var output: OutputOptions { get }
     var inspection: InspectionOptions { get }
     var colors: ColorOptions { get }
@@ -26,20 +26,24 @@ struct RequestCommand<Kind: RequestKind>: ResponseCommand {
 
     @OptionGroup var target: RequestWords
     @OptionGroup(title: "Method") var choice: MethodOptions
-    @OptionGroup(title: "Body (one kind at most)") var body: BodyOptions
-    @OptionGroup(title: "Streaming") var streaming: StreamingOptions
     @OptionGroup(title: "Request") var sending: SendingOptions
-    @OptionGroup(title: "Archives and reports") var archive: ArchiveOptions
-    @OptionGroup(title: "Network") var network: NetworkOptions
-    @OptionGroup(title: "Trust and identity") var security: SecurityOptions
+    @OptionGroup(title: "Request") var jar: CookieJarOptions
+    @OptionGroup(title: "Body (one kind at most)") var body: BodyOptions
     @OptionGroup(title: "Output") var output: OutputOptions
     @OptionGroup(title: "File") var file: OutputFileOptions
     @OptionGroup(title: "Looking inside") var inspection: InspectionOptions
+    @OptionGroup(title: "Trust and identity") var security: SecurityOptions
+    @OptionGroup(title: "Network") var network: NetworkOptions
+    @OptionGroup(title: "Streaming") var streaming: StreamingOptions
+    @OptionGroup(title: "Archives and reports") var archive: ArchiveOptions
     @OptionGroup var colors: ColorOptions
 
     func run() async throws {
-        let plan = try RequestPlan(
-            target.target(hasMethod: Kind.method == nil), choice, commandMethod: Kind.method, self, body)
+        let target = try target.target(hasMethod: Kind.method == nil)
+        if output.statusCheck == .shortFail, body.format == nil, target.items.contains(where: \.kind.isData) {
+            throw Failure(.usage, ForeignOption.ambiguousShortFail)
+        }
+        let plan = try RequestPlan(target, choice, commandMethod: Kind.method, self, body)
         let file = try file.file(for: plan.url)
         // A file receives the body as it arrives.
         if let format = streaming.format, format.isEvents || file == nil {
@@ -64,11 +68,11 @@ enum AnyRequest: RequestKind {
         discussion: RequestWords.syntax,
         examples: [
             "afar example.com",
-            "afar :8080/users name=Ada age:=36",
-            "afar PURGE :8080/notes/1",
-            "afar -X DELETE :8080/users/7",
-            "afar :8080/search q==swift limit==10 X-Trace:1",
-            "afar :8080/login -d user=ada -d password=secret",
+            "afar :8080/post name=Ada age:=36",
+            "afar PURGE :8080/anything/notes/1",
+            "afar -X DELETE :8080/anything/users/7",
+            "afar :8080/get q==swift limit==10 X-Trace:1",
+            "afar :8080/post -d user=ada -d password=secret",
         ])
 }
 
@@ -80,11 +84,11 @@ enum Get: RequestKind {
         usage: "afar get <url> [<item> ...] [<options>]",
         examples: [
             "afar get example.com",
-            "afar get :8080/search --query q=swift --query limit=10",
-            "afar get :8080/users/1 -H 'Authorization: Bearer TOKEN' --check-status",
+            "afar get :8080/get --query q=swift --query limit=10",
+            "afar get :8080/bearer -H 'Authorization: Bearer TOKEN' --check-status",
             "afar get example.com --timing > page.html",
-            "afar get :8080/events --stream | grep error",
-            "afar get :8080/feed --sse",
+            "afar get :8080/stream/3 --stream | grep id",
+            "afar get :8080/events/3 --sse",
         ])
 }
 
@@ -107,10 +111,10 @@ enum Post: RequestKind {
         abstract: "Submit data to a resource.",
         usage: "afar post <url> [<item> ...] [<body>] [<options>]",
         examples: [
-            "afar post :8080/users name=Ada age:=36",
-            "afar post :8080/login --form user=ada --form password=secret -i",
-            "afar post :8080/notes --raw @note.txt -H 'Content-Type: text/markdown'",
-            "afar post :8080/users --json name=Ada --curl",
+            "afar post :8080/post name=Ada age:=36",
+            "afar post :8080/post --form user=ada --form password=secret -i",
+            "afar post :8080/post --raw @note.txt -H 'Content-Type: text/markdown'",
+            "afar post :8080/post --json name=Ada --curl",
         ])
 }
 
@@ -121,8 +125,8 @@ enum Put: RequestKind {
         abstract: "Replace a resource.",
         usage: "afar put <url> [<item> ...] [<body>] [<options>]",
         examples: [
-            "afar put :8080/notes/1 --raw @note.txt",
-            "afar put :8080/users/7 name=Ada",
+            "afar put :8080/put --raw @note.txt",
+            "afar put :8080/put name=Ada",
         ])
 }
 
@@ -133,7 +137,7 @@ enum Patch: RequestKind {
         abstract: "Change part of a resource.",
         usage: "afar patch <url> [<item> ...] [<body>] [<options>]",
         examples: [
-            "afar patch :8080/users/7 name=Ada admin:=false"
+            "afar patch :8080/patch name=Ada admin:=false"
         ])
 }
 
@@ -144,6 +148,6 @@ enum Delete: RequestKind {
         abstract: "Remove a resource.",
         usage: "afar delete <url> [<item> ...] [<body>] [<options>]",
         examples: [
-            "afar delete :8080/users/7 --check-status"
+            "afar delete :8080/delete --check-status"
         ])
 }

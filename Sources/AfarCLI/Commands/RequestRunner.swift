@@ -59,13 +59,21 @@ struct ResponseReport {
 
     /// Returns the response after its entire body has arrived.
     func response(of request: DataRequest) async -> AFDataResponse<Data> {
-        if printer == nil, !options.output.offline { file?.receiveBody(of: request, method: plan.method) }
+        if printer == nil, !options.output.offline {
+            file?.receiveBody(of: request, method: plan.method) { [output = options.output] in
+                !output.omitsBody(status: $0)
+            }
+        }
         return await request.serializingData(emptyResponseCodes: Self.anyStatus).response
     }
 
     /// Prints the response, or throws the request's failure.
     func print(_ response: AFDataResponse<Data>, of request: DataRequest) throws {
         if try inspector.hasPrintedRequest() { return }
+        try options.output.writingOut(request) { try printParts(of: response, request) }
+    }
+
+    private func printParts(of response: AFDataResponse<Data>, _ request: DataRequest) throws {
         try file?.check()
         // Validation only triggers retries. A response that isn't retried is printed whatever its status.
         if let error = response.error, !error.isResponseValidationError {
@@ -86,6 +94,7 @@ struct ResponseReport {
     /// Returns the output for a response. A body that belongs into a file isn't part of it.
     private func text(_ head: ResponseHead, _ body: Data, of request: DataRequest) throws -> Data {
         var parts = parts
+        if options.output.omitsBody(status: head.status) { parts.remove(.responseBody) }
         if let file {
             if let printer, parts.contains(.responseBody) {
                 try file.replaceContents(with: printer.output(head: head, body: body))

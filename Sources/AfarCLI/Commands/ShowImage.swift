@@ -22,6 +22,7 @@ struct ShowImage: ResponseCommand {
     @OptionGroup(title: "Image") var image: ImageOptions
     @OptionGroup var address: AddressArgument
     @OptionGroup(title: "Request") var sending: SendingOptions
+    @OptionGroup(title: "Request") var jar: CookieJarOptions
     @OptionGroup(title: "Archives and reports") var archive: ArchiveOptions
     @OptionGroup(title: "Network") var network: NetworkOptions
     @OptionGroup(title: "Trust and identity") var security: SecurityOptions

@@ -15,14 +15,15 @@ struct ShowXML: ResponseCommand {
             """,
         examples: [
             "afar xml example.com/feed.xml",
-            "afar xml :8080/xml --xpath '//title[1]/text()'",
-            "afar xml :8080/feed --xpath //a:title --ns a=http://www.w3.org/2005/Atom",
+            "afar xml :8080/xml --xpath '//name[1]/text()'",
+            "afar xml feed.example --xpath //a:title --ns a=http://www.w3.org/2005/Atom",
             "afar xml example.com --html --xpath 'count(//a)'",
         ])
 
     @OptionGroup(title: "Document") var document: XMLOptions
     @OptionGroup var address: AddressArgument
     @OptionGroup(title: "Request") var sending: SendingOptions
+    @OptionGroup(title: "Request") var jar: CookieJarOptions
     @OptionGroup(title: "Archives and reports") var archive: ArchiveOptions
     @OptionGroup(title: "Network") var network: NetworkOptions
     @OptionGroup(title: "Trust and identity") var security: SecurityOptions

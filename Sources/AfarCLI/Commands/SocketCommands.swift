@@ -6,7 +6,7 @@ import Foundation
     import FoundationNetworking
 #endif
 
-struct OpenWebSocket: AsyncParsableCommand, RequestSending {
+struct OpenWebSocket: AsyncParsableCommand, CookieSaving {
     static let configuration = CommandConfiguration(
         commandName: "ws",
         abstract: "Open a WebSocket: lines in, messages out.",
@@ -16,7 +16,7 @@ struct OpenWebSocket: AsyncParsableCommand, RequestSending {
             After the end of the input, the WebSocket is closed once no message has arrived for a second.
             """,
         examples: [
-            "afar ws :8080/chat",
+            "afar ws example.com/chat",
             "echo hello | afar ws wss://example.com/echo",
             "afar ws example.com/ticker --listen | grep -m 1 EUR",
         ])
@@ -42,6 +42,7 @@ struct OpenWebSocket: AsyncParsableCommand, RequestSending {
     var maxMessage: Int = 16_777_216
 
     @OptionGroup(title: "Request") var sending: SendingOptions
+    @OptionGroup(title: "Request") var jar: CookieJarOptions
     @OptionGroup(title: "Archives and reports") var archive: ArchiveOptions
     @OptionGroup(title: "Network") var network: NetworkOptions
     @OptionGroup(title: "Trust and identity") var security: SecurityOptions

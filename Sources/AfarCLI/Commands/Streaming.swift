@@ -31,13 +31,15 @@ struct StreamRunner {
         let request = session.streamRequest(
             plan.url, method: plan.method, headers: plan.headers, automaticallyCancelOnStreamError: true
         ) { [body = plan.body] in $0.httpBody = body?.bytes }
-        if !parts.subtracting([.responseBody, .metadata]).isEmpty, !options.output.offline {
-            request.onHTTPResponse(on: output.queue) { [weak request] _, answer in
+        let printsMore = !parts.subtracting([.responseBody, .metadata]).isEmpty
+        if printsMore || options.output.statusCheck?.omitsBody == true, !options.output.offline {
+            request.onHTTPResponse(on: output.queue) { [weak request, settings = options.output] response, answer in
                 var text = inspector.requestText(parts, style)
                 if let head = request?.responseHead, parts.contains(.responseHead) {
                     text += Data(ResponsePrinter.lines(of: head, style).utf8)
                 }
-                answer(output.write(text: text) ? .allow : .cancel)
+                let isWritten = text.isEmpty || output.write(text: text)
+                answer(isWritten && !settings.omitsBody(status: response.statusCode) ? .allow : .cancel)
             }
         }
         StandardOutput.onClose {
@@ -46,11 +48,22 @@ struct StreamRunner {
         }
         let completion = await output.completion(of: request, as: format)
         if try inspector.hasPrintedRequest() { return }
+        try options.output.writingOut(request) { try finish(request, completion, output, inspector, parts, style) }
+    }
+
+    /// Prints what follows the body, or throws the request's failure.
+    private func finish(
+        _ request: DataStreamRequest, _ completion: DataStreamRequest.Completion, _ output: StreamOutput,
+        _ inspector: Inspector, _ parts: OutputParts, _ style: Style
+    ) throws {
         if completion.error == nil, parts.contains(.metadata) {
             _ = output.write(text: Data("\n\(ExchangeFacts.text(of: request, style))".utf8))
         }
         inspector.showSummary(of: request)
         try output.check()
+        if let head = request.responseHead, options.output.omitsBody(status: head.status) {
+            try options.output.check(head, url: plan.url)
+        }
         if let error = completion.error {
             throw error.isResponseValidationError ? noEventStream(error) : Failure(error, url: plan.url)
         }

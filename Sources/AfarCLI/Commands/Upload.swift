@@ -12,11 +12,11 @@ struct Upload: ResponseCommand {
             Streams the file and prints the response like the other commands. Progress is shown on the standard error stream.
             """,
         examples: [
-            "afar upload :8080/files --file archive.tar.gz",
-            "afar upload :8080/notes/1 --method PUT --file note.txt --type text/markdown",
-            "afar upload :8080/form --part name=Ada --part picture=@ada.png",
-            "afar upload :8080/form --part 'picture=@a.png;filename=ada.png'",
-            "gzip < note.txt | afar upload :8080/notes --file - -H 'X-Name: note.gz'",
+            "afar upload :8080/upload --file archive.tar.gz",
+            "afar upload :8080/put --method PUT --file note.txt --type text/markdown",
+            "afar upload :8080/post --part name=Ada --part picture=@ada.png",
+            "afar upload :8080/post --part 'picture=@a.png;filename=ada.png'",
+            "gzip < note.txt | afar upload :8080/upload --file - -H 'X-Name: note.gz'",
             "afar upload example.com/files --file disk.img --resumable tus",
         ])
 
@@ -24,6 +24,7 @@ struct Upload: ResponseCommand {
     @OptionGroup(title: "Progress") var progress: ProgressOptions
     @OptionGroup var address: AddressArgument
     @OptionGroup(title: "Request") var sending: SendingOptions
+    @OptionGroup(title: "Request") var jar: CookieJarOptions
     @OptionGroup(title: "Archives and reports") var archive: ArchiveOptions
     @OptionGroup(title: "Network") var network: NetworkOptions
     @OptionGroup(title: "Trust and identity") var security: SecurityOptions

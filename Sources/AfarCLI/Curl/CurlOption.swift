@@ -93,7 +93,7 @@ extension CurlOption {
     static let ignored: [String: String] = {
         var reasons = [
             "compressed": "responses are decompressed by default",
-            "disable": "afar has no configuration file",
+            "disable": "afar curl uses no default options",
             "fail-early": "afar always stops at the first failure",
             "form-escape": "names are escaped as in browsers",
             "http0.9": "responses of HTTP/0.9 are refused",

@@ -1,5 +1,6 @@
 import Afar
 import AfarCore
+import ArgumentParser
 import Foundation
 
 extension CurlRequest {
@@ -195,7 +196,7 @@ extension CurlRequest {
     mutating func translateOutput() {
         for (name, option) in [
             ("include", "-i"), ("verbose", "-v"), ("silent", "-s"), ("fail", "-f"),
-            ("fail-with-body", "--check-status"),
+            ("fail-with-body", "--fail-with-body"),
         ] where flag(name) { add(option) }
         if let file = value("dump-header") {
             if file == "-" {
@@ -212,11 +213,12 @@ extension CurlRequest {
             }
         }
         if let format = value("write-out") {
-            if format.allSatisfy({ "\\nrt \n".contains($0) }) {
-                ignore("\(written("write-out")): the output ends with the body")
-            } else {
-                refuse(
-                    "\(written("write-out")): use -i for the status, --timing for times, or --har FILE for everything")
+            do {
+                if !format.hasPrefix("@") { _ = try WriteOut(format) }
+                add("-w", format)
+            } catch {
+                let reason = (error as? ValidationError)?.message ?? ""
+                refuse("\(written("write-out")): \(reason.trimmingCharacters(in: ["."]))")
             }
         }
         if flag("remote-header-name") {

@@ -217,7 +217,7 @@ enum DefaultOptions {
 }
 
 /// An option of a command.
-private struct CommandOption {
+struct CommandOption {
     /// All names with their dashes.
     var names: [String]
     var isFlag: Bool

@@ -29,11 +29,15 @@ extension SendingOptions: OptionNaming {
         names(
             [
                 ("--no-follow", !follow), ("--max-redirects", maxRedirects != nil), ("--retry", retry > 0),
-                ("--retry-delay", retryDelay != nil), ("--retry-all", retryAll), ("--cookie-jar", cookieJar != nil),
+                ("--retry-delay", retryDelay != nil), ("--retry-all", retryAll),
                 ("--session", session != nil), ("--session-read-only", sessionReadOnly != nil),
                 ("--cache", cache != nil),
             ], [("--transport", transport.rawValue)])
     }
+}
+
+extension CookieJarOptions: OptionNaming {
+    var given: Set<String> { names([("--cookie-jar", cookieJar != nil)]) }
 }
 
 extension NetworkOptions: OptionNaming {
@@ -60,8 +64,8 @@ extension OutputOptions: OptionNaming {
     var given: Set<String> {
         names(
             [
-                ("--include", include), ("--headers", headers), ("--body", body), ("--offline", offline),
-                ("--charset", charset != nil), ("--print", print != nil),
+                ("--include", include), ("--headers", headers), ("--body", body), ("--meta", meta), ("--offline", offline),
+                ("--charset", charset != nil), ("--print", print != nil), ("--write-out", writeOut != nil),
                 ("--print without b", print?.contains(.responseBody) == false),
             ])
     }
@@ -93,6 +97,7 @@ extension RequestSending {
     /// The names of the command and of its options, as ``OptionRules`` use them.
     var given: Set<String> {
         var groups: [any OptionNaming] = [sending, archive, network, security] + ownOptions
+        if let command = self as? any CookieSaving { groups.append(command.jar) }
         if let command = self as? any ResponseCommand { groups += [command.output, command.inspection] }
         var names = groups.reduce(into: Set<String>()) { $0.formUnion($1.given) }
         if let command = self as? any ParsableCommand { names.insert(type(of: command)._commandName) }

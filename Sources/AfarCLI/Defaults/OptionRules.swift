@@ -41,11 +41,12 @@ enum OptionRules {
         Conflict(options: ["--cache"], others: ["--replay"], reason: ", because recorded responses aren't cached"),
         Conflict(options: ["--record"], others: ["--replay"]),
         Conflict(
-            options: ["--curl", "--timing", "--cache", "--har", "--record", "--replay"], others: ["--offline"],
-            reason: ", which sends nothing"),
-        Conflict(options: ["--timing", "--report"], others: ["--curl"], reason: ", which sends nothing"),
-        Conflict(options: ["--print"], others: ["--headers", "--body"]),
-        Conflict(options: ["--headers"], others: ["--body"]),
+            options: ["--curl", "--timing", "--write-out", "--cache", "--har", "--record", "--replay"],
+            others: ["--offline"], reason: ", which sends nothing"),
+        Conflict(options: ["--timing", "--write-out", "--report"], others: ["--curl"], reason: ", which sends nothing"),
+        Conflict(options: ["--print"], others: ["--headers", "--body", "--meta"]),
+        Conflict(options: ["--headers"], others: ["--body", "--meta"]),
+        Conflict(options: ["--body"], others: ["--meta"]),
         Conflict(options: ["--output"], others: ["--remote-name"]),
         Conflict(options: ["--stream"], others: ["--sse", "--sse-json"]),
         Conflict(
@@ -61,7 +62,9 @@ enum OptionRules {
         Conflict(options: ["--har", "--cache"], others: ["diff"]),
         Conflict(options: ["--parallel"], others: ["--resume"]),
         Conflict(
-            options: ["--curl", "--timing", "--include", "--print", "--headers", "--offline", "--charset"],
+            options: [
+                "--curl", "--timing", "--include", "--print", "--headers", "--meta", "--write-out", "--offline", "--charset",
+            ],
             others: ["--resumable"], reason: ", because the upload consists of several requests"),
         Conflict(options: ["--limit-rate"], others: ["ws", "connect"], reason: ", which has no bodies"),
     ]

@@ -124,7 +124,7 @@ extension CurlCommand {
             (sending.timeout.map { ["--max-time", Self.seconds($0)] } ?? [])
             + (sending.connectTimeout.map { ["--connect-timeout", Self.seconds($0)] } ?? [])
         let retries = Retries(sending).curlOptions
-        let cookies = sending.cookieJar.map { ["--cookie", $0, "--cookie-jar", $0] } ?? []
+        let cookies = options.cookieJar.map { ["--cookie", $0, "--cookie-jar", $0] } ?? []
         self.options =
             timeout + retries + cookies + Self.options(options.network)
             + Self.options(plan.security, options.network, for: plan.url)
@@ -174,10 +174,14 @@ extension CurlCommand {
     /// Creates the curl command that sends the same request and prints the same parts of the response.
     init(_ plan: RequestPlan, _ options: any ResponseCommand, more: [String] = []) {
         let choices = [
-            ("--fail-with-body", options.output.checkStatus),
+            (
+                options.output.statusCheck?.omitsBody == true ? "--fail" : "--fail-with-body",
+                options.output.statusCheck != nil
+            ),
             ("--include", options.output.include && plan.method != .head),
             ("--verbose", options.inspection.verbose),
         ]
-        self.init(plan, sentWith: options, more: choices.filter(\.1).map(\.0) + more)
+        let text = options.output.writeOut.map { ["--write-out", $0.argument] } ?? []
+        self.init(plan, sentWith: options, more: choices.filter(\.1).map(\.0) + text + more)
     }
 }

@@ -31,6 +31,8 @@ struct OutputFileOptions: ParsableArguments {
 final class OutputFile: Sendable {
     private struct State {
         var handle: FileHandle?
+        /// Whether the body of the current response is written.
+        var isReceiving = false
         var failure: Failure?
     }
 
@@ -73,12 +75,19 @@ final class OutputFile: Sendable {
     }
 
     /// Writes the body of each response of the request, replacing the file's contents. Must be called before the request starts.
-    func receiveBody(of request: DataRequest, method: HTTPMethod) {
+    ///
+    /// - Parameter isAccepted: Returns whether the body of a response with a status is written.
+    func receiveBody(
+        of request: DataRequest, method: HTTPMethod, where isAccepted: @escaping @Sendable (_ status: Int) -> Bool
+    ) {
         request.onHTTPResponse(on: queue) { [self] response, answer in
             // A response to HEAD and a 304 have no content (RFC 9110, sections 9.3.2 and 15.4.5).
-            answer(method == .head || response.statusCode == 304 || begin() ? .allow : .cancel)
+            let isReceiving = method != .head && response.statusCode != 304 && isAccepted(response.statusCode)
+            state.withLock { $0.isReceiving = isReceiving }
+            answer(!isReceiving || begin() ? .allow : .cancel)
         }
         request.stream { [self, weak request] data in
+            guard state.withLock({ $0.isReceiving }) else { return }
             if !write(data) { request?.cancel() }
         }
     }

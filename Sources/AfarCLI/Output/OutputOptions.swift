@@ -56,6 +56,9 @@ struct OutputOptions: ParsableArguments {
     @Flag(help: "Print only the body: --print b.")
     var body = false
 
+    @Flag(help: "Print only the time and the size: --print m.")
+    var meta = false
+
     @Flag(help: "Print the request instead of sending it.")
     var offline = false
 
@@ -67,10 +70,18 @@ struct OutputOptions: ParsableArguments {
     @Flag(name: .shortAndLong, help: "Show no progress. Errors are shown.")
     var silent = false
 
-    @Flag(
-        name: [.customShort("f"), .customLong("check-status"), .customLong("fail")],
-        help: "Exit with code 4 if the status isn't 2xx. The body is still printed.")
-    var checkStatus = false
+    @Flag(exclusivity: .chooseLast)
+    var statusCheck: StatusCheck?
+
+    @Option(
+        name: [.customShort("w", allowingJoined: true), .long], parsing: .unconditional,
+        help: ArgumentHelp(
+            """
+            Print this text after the response, with variables of curl such as %{http_code} and %{time_total}. @file reads \
+            the text from a file.
+            """, valueName: "format"),
+        transform: WriteOut.init(argument:))
+    var writeOut: WriteOut?
 
     @Option(
         help: ArgumentHelp(
@@ -80,18 +91,57 @@ struct OutputOptions: ParsableArguments {
     var charset: TextEncoding?
 
     /// The parts that the options name; nil if they name none.
-    var explicitParts: OutputParts? { print ?? (headers ? .responseHead : body ? .responseBody : nil) }
+    var explicitParts: OutputParts? {
+        print ?? (headers ? .responseHead : body ? .responseBody : meta ? .metadata : nil)
+    }
 
     /// The pager for output on a terminal.
     var pager: Pager { Pager(isEnabled: !noPager) }
 
-    /// With `--check-status`, throws a ``Failure`` if the status isn't 2xx.
+    /// Throws a ``Failure`` if an option such as `--fail` rejects the status.
     func check(_ head: ResponseHead, url: String) throws {
-        guard checkStatus, !(200..<300).contains(head.status) else { return }
+        guard let statusCheck, statusCheck.rejects(head.status) else { return }
+        let reason = statusCheck == .checkStatus ? "isn't 2xx" : "is an error"
         throw Failure(
             .httpStatus,
-            "\(Redaction.standard.url(url)) returned \(StatusLine.text(of: head.status)), which isn't 2xx.")
+            "\(Redaction.standard.url(url)) returned \(StatusLine.text(of: head.status)), which \(reason).")
     }
+
+    /// Returns whether the body of a response is neither printed nor saved because of its status.
+    func omitsBody(status: Int) -> Bool {
+        guard let statusCheck, statusCheck.omitsBody else { return false }
+        return statusCheck.rejects(status)
+    }
+}
+
+/// The options that make a command fail because of the response's status.
+enum StatusCheck: EnumerableFlag {
+    case checkStatus
+    case fail
+    /// The short name of `--fail`. HTTPie has another option with this name, for forms.
+    case shortFail
+    case failWithBody
+
+    static func name(for value: StatusCheck) -> NameSpecification {
+        switch value {
+        case .checkStatus, .fail, .failWithBody: .long
+        case .shortFail: .customShort("f")
+        }
+    }
+
+    static func help(for value: StatusCheck) -> ArgumentHelp? {
+        switch value {
+        case .checkStatus: "Exit with code 4 if the status isn't 2xx. The body is still printed."
+        case .fail: "Exit with code 4, without printing or saving the body, if the status is 400 or higher."
+        case .shortFail: "Like --fail."
+        case .failWithBody: "Like --fail, but print or save the body."
+        }
+    }
+
+    /// Returns whether the command fails because of the status.
+    func rejects(_ status: Int) -> Bool { self == .checkStatus ? !(200..<300).contains(status) : status >= 400 }
+
+    var omitsBody: Bool { self == .fail || self == .shortFail }
 }
 
 extension ResponseCommand {

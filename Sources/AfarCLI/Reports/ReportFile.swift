@@ -131,7 +131,8 @@ struct ReportedFailure {
 
     /// Creates the error of a command that ended with a status.
     init(_ status: ExitReason, _ error: any Error) {
-        self.init(kind: "\(status)", message: (error as? Failure)?.message ?? AfarTool.message(for: error))
+        let kind = (error as? Failure)?.requestErrorKind ?? "\(status)"
+        self.init(kind: kind, message: (error as? Failure)?.message ?? AfarTool.message(for: error))
     }
 
     /// Creates the error of a request.
@@ -145,12 +146,15 @@ struct ReportedFailure {
         ReportedFailure(kind: "interrupted", message: "The command was ended by signal \(signal).")
     }
 
-    /// Returns this error of a request with the message that the command printed. A signal replaces the error.
+    /// Returns this error of a request with the message that the command printed. A signal replaces the error, and so does the
+    /// failure that made the command cancel the request.
     func merged(with other: ReportedFailure?) -> ReportedFailure {
         guard let other else { return self }
-        return other.kind == "interrupted"
+        return other.kind == "interrupted" || kind == Self.cancellation
             ? other : ReportedFailure(kind: kind, phase: phase, message: other.message)
     }
+
+    private static let cancellation = TransportError.Code.cancelled.description
 
     var json: JSONOutput {
         .object([("kind", .string(kind)), ("phase", .text(phase)), ("message", .string(message))])

@@ -72,6 +72,11 @@ struct NetworkOptions: ParsableArguments {
         do {
             if let proxy { settings.proxies = proxy == "none" ? .none : .init(try Proxy(proxy)) }
         } catch {
+            if proxy?.prefixMatch(of: /(http|https|all):[a-z0-9]+:\/\//) != nil,
+                let hint = ForeignOption.misuse(of: "--proxy")
+            {
+                throw Failure(.usage, hint)
+            }
             throw Failure(.usage, "--proxy: \(error). Write it as http://proxy.example:3128.")
         }
         settings.unixSocket = unixSocket

@@ -70,6 +70,9 @@ struct RequestPlan {
         guard !url.allSatisfy(\.isWhitespace) else {
             throw Failure(.usage, "The URL is empty. Example: afar example.com")
         }
+        if url.prefixMatch(of: /[\s$]*curl\s/) != nil {
+            throw Failure(.usage, "This is a curl command instead of a URL. To run it, write: afar curl '…'")
+        }
         self.query = query
         let parameters = try options.sending.query.map { try NamedValue($0, option: "--query") }.urlEncoded
         self.url = URLText.complete(url, query: [parameters, query].filter { !$0.isEmpty }.joined(separator: "&"))
@@ -204,7 +207,7 @@ struct NamedValue: Equatable {
     /// Parses "name=value", where the value can contain "=".
     init(_ text: String, option: String) throws {
         guard let sign = text.firstIndex(of: "="), sign != text.startIndex else {
-            throw Failure(.usage, "\(option) requires name=value, not \"\(text)\".")
+            throw Failure(.usage, ForeignOption.misuse(of: option) ?? "\(option) requires name=value, not \"\(text)\".")
         }
         self.init(name: String(text[..<sign]), value: String(text[text.index(after: sign)...]))
     }

@@ -143,11 +143,14 @@ struct MethodOptions: ParsableArguments {
     func method(word: HTTPMethod?, command: HTTPMethod?, hasBody: Bool) throws -> HTTPMethod {
         let explicit = method.map { HTTPMethod(rawValue: $0.uppercased()) }
         if let other = word ?? command, let choice = explicit ?? (isHead ? .head : nil), choice != other {
+            let hint = isHead ? ForeignOption.misuse(of: "-I") : nil
             throw Failure(
-                .usage, "The command requests \(other.rawValue), and an option \(choice.rawValue). Choose one of them.")
+                .usage,
+                hint ?? "The command requests \(other.rawValue), and an option \(choice.rawValue). Choose one of them.")
         }
         let method = explicit ?? word ?? command ?? (isHead ? .head : isGet || !hasBody ? .get : .post)
         if hasBody, explicit == nil, word == nil, method == .get || method == .head {
+            if isHead, let hint = ForeignOption.misuse(of: "-I") { throw Failure(.usage, hint) }
             throw Failure(
                 .usage,
                 "A \(method.rawValue) request usually has no body. For parameters, use name==text or --query; for a body, "

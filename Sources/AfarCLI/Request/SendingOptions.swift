@@ -62,11 +62,6 @@ struct SendingOptions: ParsableArguments {
     var cookie: [String] = []
 
     @Option(
-        name: [.customShort("c", allowingJoined: true), .long],
-        help: ArgumentHelp("Send the cookies in this file, and save received cookies to it.", valueName: "file"))
-    var cookieJar: String?
-
-    @Option(
         help: ArgumentHelp(
             "Send the cookies, headers and credentials of this session of the host, and save new ones.",
             valueName: "name|path"))
@@ -105,8 +100,11 @@ struct SendingOptions: ParsableArguments {
 
     /// The store for the cookies of the options' files and of the session; nil without files.
     ///
-    /// - Parameter isSaved: Whether the cookies of the response are saved.
-    func cookieStore(of session: SessionFile?, isSaved: Bool) throws -> (any CookieStore)? {
+    /// - Parameters:
+    ///   - session: The named session, if any.
+    ///   - cookieJar: The path of the file for cookies, if any.
+    ///   - isSaved: Whether the cookies of the response are saved.
+    func cookieStore(of session: SessionFile?, jar cookieJar: String?, isSaved: Bool) throws -> (any CookieStore)? {
         let files = cookie.filter { !$0.contains("=") }
         let jar: (any CookieStore)? =
             try session?.open(isSaved: isSaved)
@@ -128,6 +126,9 @@ struct SendingOptions: ParsableArguments {
         if let maxRedirects {
             guard maxRedirects >= 0 else { throw ValidationError("--max-redirects must be at least 0.") }
         }
+        if let userAgent, ["basic", "digest", "bearer", "ntlm"].contains(userAgent.lowercased()) {
+            throw ValidationError(ForeignOption.misuse(of: "-A") ?? "")
+        }
         if let timeout { try TimeoutArgument.check(timeout) }
         if let retryDelay {
             guard retryDelay >= 0, retryDelay <= 86_400 else {
@@ -136,6 +137,19 @@ struct SendingOptions: ParsableArguments {
         }
         if let connectTimeout { try TimeoutArgument.check(connectTimeout, option: "--connect-timeout") }
     }
+}
+
+/// The option for a file of cookies, for commands whose `-c` isn't the concurrency.
+struct CookieJarOptions: ParsableArguments {
+    @Option(
+        name: [.customShort("c", allowingJoined: true), .long],
+        help: ArgumentHelp("Send the cookies in this file, and save received cookies to it.", valueName: "file"))
+    var cookieJar: String?
+}
+
+/// A command that can save the cookies of responses in a file.
+protocol CookieSaving: RequestSending {
+    var jar: CookieJarOptions { get }
 }
 
 /// A command that sends a request.
@@ -152,6 +166,9 @@ protocol RequestSending: Sendable {
 }
 
 extension RequestSending {
+    /// The path of the file for cookies, if any.
+    var cookieJar: String? { (self as? any CookieSaving)?.jar.cookieJar }
+
     /// Checks for conflicts between options.
     func checkSending() throws { try OptionRules.check(given) }
 
@@ -177,7 +194,9 @@ extension RequestSending {
         configuration.publicSuffixList = SystemPublicSuffixList.shared
         // Recordings and requests that aren't sent contain no new cookies.
         let isSent = archive.replay == nil && (self as? any ResponseCommand)?.output.offline != true
-        if let store = try sending.cookieStore(of: plan.session, isSaved: isSent) { configuration.cookieStore = store }
+        if let store = try sending.cookieStore(of: plan.session, jar: cookieJar, isSaved: isSent) {
+            configuration.cookieStore = store
+        }
         if let cache = sending.cache { configuration.cacheStore = try CacheDirectory.open(cache, option: "--cache") }
         if let http = network.http { configuration.httpVersion = http.version }
         let base = try archive.replayed()

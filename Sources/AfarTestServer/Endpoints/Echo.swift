@@ -6,6 +6,10 @@ enum Echo {
         try json(document(request))
     }
 
+    static func text(_ request: ServerRequest) -> ServerResponse {
+        .text("\(request.headers["Content-Type"] ?? ""): \(request.text ?? "")")
+    }
+
     static func headers(_ request: ServerRequest) throws -> ServerResponse {
         try json(["headers": headerObject(request.headers), "headerList": headerList(request.headers)])
     }
@@ -100,6 +104,14 @@ enum Authentication {
             return refusal(#"Bearer realm="Afar""#)
         }
         return try Echo.json(["authenticated": true, "token": token])
+    }
+
+    static func digest(_ request: ServerRequest) throws -> ServerResponse {
+        guard let response = credentials("digest", in: request), response.contains("response=") else {
+            return refusal(#"Digest realm="Afar", nonce="afar", qop="auth", algorithm=SHA-256"#)
+                .adding("WWW-Authenticate", #"Digest realm="Afar", nonce="afar", qop="auth", algorithm=MD5"#)
+        }
+        return try Echo.json(["authenticated": true])
     }
 
     private static func credentials(_ scheme: String, in request: ServerRequest) -> String? {

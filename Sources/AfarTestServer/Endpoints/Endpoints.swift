@@ -4,6 +4,7 @@ enum Endpoints {
         // Echo
         .init("/anything", "Echoes the request as JSON", Echo.answer),
         .init("/anything/*", "Echoes the request as JSON", Echo.answer),
+        .init("/echo", "The content type and the text of the request", Echo.text),
         .init("/get", methods: ["GET"], "Echoes a GET", Echo.answer),
         .init("/post", methods: ["POST"], "Echoes a POST", Echo.answer),
         .init("/put", methods: ["PUT"], "Echoes a PUT", Echo.answer),
@@ -49,6 +50,7 @@ enum Endpoints {
         // Credentials and cookies
         .init("/basic-auth/{user}/{password}", "Requires these Basic credentials, or sends 401", Authentication.basic),
         .init("/bearer", "Requires any Bearer token, or sends 401", Authentication.bearer),
+        .init("/digest-auth", "Requires any Digest credentials, or sends 401", Authentication.digest),
         .init("/cookies", "The cookies received as JSON", Cookies.received),
         .init("/cookies/set", "Sets the query's arguments as cookies", Cookies.set),
 

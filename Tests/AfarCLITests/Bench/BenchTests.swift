@@ -94,6 +94,17 @@ struct BenchTests {
         #expect(try latency(report, "p99") > 800)
     }
 
+    @Test func theShortOptionsAreThoseOfLoadGenerators() async throws {
+        let server = try await TestServer.start()
+        let url = server.url("/json").absoluteString
+        let counted = try await report(url, "-c", "2", "-n7")
+        #expect(counted["requests"] as? Int == 7 && counted["concurrency"] as? Int == 2)
+        let timed = try await report(url, "-c", "2", "-z", "200ms")
+        #expect((timed["requests"] as? Int ?? 0) > 0)
+        #expect(try await Tool.run("bench", url, "-n", "1", "--cookie-jar", "jar").status == 2)
+        await server.stop()
+    }
+
     @Test func aRateSpreadsTheRequests() async throws {
         let server = try await TestServer.start()
         let report = try await report(

@@ -7,7 +7,7 @@ struct CurlCommandLineTests {
         let server = try await TestServer.start()
         let url = server.url("/get").absoluteString
         let outcome = try await Tool.run(
-            "curl", "-sS", "--location-trusted", "-C", "-", "-w", "%{http_code}", "-u", "ada:secret", "--bogus=secret",
+            "curl", "-sS", "--location-trusted", "-C", "-", "-w", "%{certs}", "-u", "ada:secret", "--bogus=secret",
             url)
         #expect(outcome.status == 2 && outcome.output.isEmpty)
         for part in ["afar: ignored: -S: ", "  --location-trusted: ", "  -C: ", "  -w: ", "  --bogus "] {

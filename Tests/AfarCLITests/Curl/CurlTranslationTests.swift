@@ -50,7 +50,7 @@ struct CurlTranslationTests {
 
     @Test func allProblemsAreListed() {
         let translation = Self.translate(
-            "curl --location-trusted -K file --next --ftp-pasv --bogus=1 -C - -w '%{http_code}' 'x.example/[1-3]' ftp://a"
+            "curl --location-trusted -K file --next --ftp-pasv --bogus=1 -C - -w '%{certs}' 'x.example/[1-3]' ftp://a"
         )
         #expect(translation.commands.isEmpty)
         for name in ["--location-trusted", "-K", "--next", "--bogus", "-C", "-w"] {

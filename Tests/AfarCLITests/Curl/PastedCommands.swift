@@ -172,7 +172,7 @@ struct PastedCommand: CustomTestStringConvertible {
             "curl -sS --fail-with-body --json '{\"model\":\"m\"}' https://api.example.com/v1/x",
             """
             https://api.example.com/v1/x -d '{"model":"m"}' -H 'Content-Type: application/json' -H 'Accept: application/json' \
-            --no-follow -s --check-status
+            --no-follow -s --fail-with-body
             """),
         PastedCommand("curl -I https://example.com", "https://example.com -I --no-follow"),
         PastedCommand("curl -sSLk https://example.com", "https://example.com -k -s"),
@@ -220,7 +220,10 @@ struct PastedCommand: CustomTestStringConvertible {
             "curl --retry 3 --retry-all-errors -d a=1 example.com",
             "http://example.com -d a=1 --no-follow --retry 3 --retry-all"),
         PastedCommand("curl -L --max-redirs 3 example.com", "http://example.com --max-redirects 3"),
-        PastedCommand("curl -w '\\n' example.com", "http://example.com --no-follow"),
+        PastedCommand("curl -w '\\n' example.com", "http://example.com --no-follow -w '\\n'"),
+        PastedCommand(
+            "curl -s -o /dev/null -w '%{http_code}' https://example.com",
+            "https://example.com --no-follow -s -w '%{http_code}' -o /dev/null"),
     ]
 
     // MARK: - Data

@@ -19,6 +19,9 @@ struct CompletionTests {
     }
 
     @Test(arguments: [
+        ("afar :1 --tim", ["--timeout", "--timing"]), ("afar --tim", ["--timeout", "--timing"]),
+        ("afar PUT :1 a=b --transport ", ["afar", "curl", "urlsession"]), ("afar -i :1 --color n", ["never"]),
+        ("afar :1 -o no", ["note.txt"]), ("afar -X PUT :1 --hea", ["--head", "--header", "--headers"]),
         ("afar dow", ["download"]), ("afar get :1 --tim", ["--timeout", "--timing"]),
         ("afar get :1 --transport ", ["afar", "curl", "urlsession"]), ("afar post :1 --color n", ["never"]),
         ("afar download :1 -o no", ["note.txt"]),
@@ -42,6 +45,56 @@ struct CompletionTests {
     @Test func bashOffersTheCommandsFirst() async throws {
         let words = try await completions("afar ", in: ScratchDirectory())
         #expect(Set(words).isSuperset(of: ["get", "request", "download", "serve", "help"]), "\(words)")
+    }
+
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/fish"), "fish isn't installed."))
+    func fishCompletesOptionsWithoutACommand() async throws {
+        let directory = try ScratchDirectory()
+        let outcome = try await Tool.bash(
+            """
+            "$afar" --generate-completion-script fish > afar.fish
+            HOME=$PWD fish --no-config -c '
+            source afar.fish
+            for line in "afar :1 --timi" "afar --timi" "afar get :1 --timi" "afar dow" "afar PUT :1 --auth "
+                complete -C "$line" | string split -f 1 \\t | string join " "
+            end'
+            """, directory: directory.url)
+        #expect(
+            outcome.text.split(separator: "\n").map(String.init) == [
+                "--timing", "--timing", "--timing", "download", "basic digest ntlm negotiate",
+            ], "\(outcome.text) \(outcome.errors)")
+    }
+
+    /// zsh completes only on a terminal, so this test presses Tab, and then Ctrl-X, which prints the line.
+    @Test(
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/zsh"), "zsh isn't installed."),
+        .timeLimit(.minutes(5)))
+    func zshCompletesOptionsWithoutACommand() async throws {
+        let directory = try ScratchDirectory()
+        let outcome = try await Tool.bash(
+            #"""
+            "$afar" --generate-completion-script zsh > _afar
+            cat > test.zsh <<'END'
+            zmodload zsh/zpty
+            for line in 'afar :1 --timi' 'afar --timi' 'afar PUT :1 a=b --transport ur' 'afar get --timi' 'afar dow'; do
+                zpty shell zsh -f -i
+                zpty -w shell "PS1=; fpath=($PWD \$fpath); autoload -Uz compinit; compinit -u -D"
+                zpty -w shell 'show() { print -r -- "<$BUFFER>"; BUFFER=; zle accept-line }; zle -N show; bindkey "^X" show'
+                zpty -w shell "print rea''dy"
+                zpty -r shell output '*ready*'
+                zpty -n -w shell "$line"$'\t\x18'
+                zpty -r shell output '*<*>*'
+                print -r -- "${${output##*<}%%>*}"
+                zpty -d shell
+            done
+            END
+            timeout 120 zsh -f test.zsh
+            """#, directory: directory.url)
+        #expect(
+            outcome.text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) } == [
+                "afar :1 --timing", "afar --timing", "afar PUT :1 a=b --transport urlsession", "afar get --timing",
+                "afar download",
+            ], "\(outcome.text) \(outcome.errors)")
     }
 
     @Test(arguments: ["bash", "zsh", "fish"])

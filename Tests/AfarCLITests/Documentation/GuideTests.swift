@@ -25,7 +25,6 @@ struct GuideTests {
     @Test(arguments: try Pages.blocks(of: "console", in: Pages.guide))
     func examplesMatchTheGuide(block: [String]) async throws {
         let server = try await TestServer.start()
-        server.route("/echo") { .text("\($0.headers["Content-Type"] ?? ""): \($0.text ?? "")") }
         let port = try #require(server.url.port)
         let directory = try ScratchDirectory()
         let steps = Self.steps(block)

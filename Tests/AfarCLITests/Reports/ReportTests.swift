@@ -198,6 +198,42 @@ struct ReportTests {
         #expect(without.status == 3)
     }
 
+    /// The kind is the same for all commands, and a request that a command cancels because of a failure isn't "cancelled".
+    @Test(.timeLimit(.minutes(5)))
+    func allCommandsReportTheSameKinds() async throws {
+        let server = try await TestServer.start()
+        let port = try ClosedPort()
+        let directory = try ScratchDirectory()
+        try directory.write("mine", to: "json")
+        try directory.write("a note", to: "note.txt")
+        let commands = [
+            ["get"], ["post"], ["xml"], ["image", "--output", "a.png"], ["download"], ["upload", "--file", "note.txt"],
+            ["ws"],
+            ["bench", "-n", "1"], ["diff", port.url.absoluteString],
+        ]
+        for command in commands {
+            let closed =
+                command[0] == "ws" ? port.url.absoluteString.replacing("http:", with: "ws:") : port.url.absoluteString
+            let outcome = try await Tool.run(command + [closed, "--report", "-"], directory: directory.url)
+            #expect(outcome.status == 3)
+            #expect(try outcome.json().value(forPath: "error.kind") as? String == "cannotConnect", "\(command)")
+        }
+        let json = server.url("/json").absoluteString
+        let missing = server.url("/status/404").absoluteString
+        let kinds = [
+            (["download", json], "usage"), (["download", missing], "httpStatus"), (["-f", missing], "httpStatus"),
+            (["-f", "--stream", missing], "httpStatus"), (["-f", "-o", "a", missing], "httpStatus"),
+            (["xml", json], "response"), (["--sse", json], "response"),
+            (["xml", server.url("/xml").absoluteString, "--xpath", "//nope"], "noMatch"),
+            (["-o", "/dev/full", json], "other"), (["download", json, "-o", "new", "-m", "0.000001"], "timedOut"),
+        ]
+        for (arguments, kind) in kinds {
+            let outcome = try await Tool.run(arguments + ["--report", "-"], directory: directory.url)
+            #expect(try outcome.json().value(forPath: "error.kind") as? String == kind, "\(arguments)")
+        }
+        await server.stop()
+    }
+
     @Test func aWebSocketIsReported() async throws {
         let server = try await TestServer.start()
         let url = server.url("/status/404").absoluteString.replacing("http://", with: "ws://")

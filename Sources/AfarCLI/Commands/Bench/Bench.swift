@@ -19,9 +19,9 @@ struct Bench: AsyncParsableCommand, ResultReporting {
             """,
         examples: [
             "afar bench :8080/json",
-            "afar bench :8080/json --concurrency 50 --duration 30s",
+            "afar bench :8080/json -c 50 -z 30s",
             "afar bench :8080/json --rate 500 --report result.json",
-            "afar bench :8080/users --requests 1000 name=Ada",
+            "afar bench :8080/post -n 1000 name=Ada",
         ])
 
     @OptionGroup(title: "Load") var load: LoadOptions
@@ -33,7 +33,13 @@ struct Bench: AsyncParsableCommand, ResultReporting {
     @OptionGroup(title: "Network") var network: NetworkOptions
     @OptionGroup(title: "Trust and identity") var security: SecurityOptions
 
-    func validate() throws { try checkSending() }
+    func validate() throws {
+        try checkSending()
+        if let text = body.data.first, body.data.count == 1, text.wholeMatch(of: /\d+(ms|s|m|h)?/) != nil {
+            throw ValidationError(
+                "-d \(text) sends data. For the duration, write -z \(text); to send this text, --data-raw \(text).")
+        }
+    }
 
     func run() async throws {
         let plan = try RequestPlan(target.target(hasMethod: true), choice, commandMethod: nil, self, body)
@@ -49,15 +55,20 @@ struct Bench: AsyncParsableCommand, ResultReporting {
 
 /// The options for the amount of load.
 struct LoadOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The number of requests in progress at the same time.", valueName: "number"))
+    @Option(
+        name: [.customShort("c", allowingJoined: true), .long],
+        help: ArgumentHelp("The number of requests in progress at the same time.", valueName: "number"))
     var concurrency = 10
 
     @Option(
+        name: [.customShort("z", allowingJoined: true), .long],
         help: ArgumentHelp("How long to send requests: 10s, 500ms or 2m. (default: 10s)", valueName: "time"),
         transform: { try TimeArgument($0, option: "--duration") })
     var duration: TimeArgument?
 
-    @Option(help: ArgumentHelp("Send this many requests, instead of --duration.", valueName: "number"))
+    @Option(
+        name: [.customShort("n", allowingJoined: true), .long],
+        help: ArgumentHelp("Send this many requests, instead of --duration.", valueName: "number"))
     var requests: Int?
 
     @Option(

@@ -3,7 +3,7 @@ import AfarCore
 import ArgumentParser
 import Foundation
 
-struct Diff: AsyncParsableCommand, ResultReporting {
+struct Diff: AsyncParsableCommand, CookieSaving, ResultReporting {
     static let configuration = CommandConfiguration(
         commandName: "diff",
         abstract: "Send two requests and show how the responses differ.",
@@ -17,9 +17,9 @@ struct Diff: AsyncParsableCommand, ResultReporting {
             are ignored.
             """,
         examples: [
-            "afar diff :8080/users/1 :8081/users/1",
+            "afar diff :8080/json :8081/json",
             "afar diff api.example.com/v1/user api.example.com/v2/user --bearer @token",
-            "afar diff :8080/users/1 @recorded.har",
+            "afar diff :8080/json @recorded.har",
         ])
 
     @Argument(help: "The URL of the first request.")
@@ -32,6 +32,7 @@ struct Diff: AsyncParsableCommand, ResultReporting {
     @OptionGroup(title: "Method") var choice: MethodOptions
     @OptionGroup(title: "Body (one kind at most)") var body: BodyOptions
     @OptionGroup(title: "Request") var sending: SendingOptions
+    @OptionGroup(title: "Request") var jar: CookieJarOptions
     @OptionGroup(title: "Archives and reports") var archive: ArchiveOptions
     @OptionGroup(title: "Network") var network: NetworkOptions
     @OptionGroup(title: "Trust and identity") var security: SecurityOptions
