@@ -128,7 +128,7 @@ public struct PageSequence<Value: Sendable>: AsyncSequence, Sendable {
         /// Requests the next page. Returns nil after the last page, and after an error.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Page<Value>? {
             guard !hasEnded else { return nil }
-            // Any exit from this method other than with a page ends the iteration.
+            // The iteration ends unless this method returns a page.
             hasEnded = true
             guard let request = try nextRequest() else { return nil }
             if Task.isCancelled { request.cancel() }
@@ -154,7 +154,8 @@ public struct PageSequence<Value: Sendable>: AsyncSequence, Sendable {
                 pages.prepare(request)
                 return request
             }
-            // An eager session adapts a request when it is created, and `prepare` can add adapters to others.
+            // Apply the filter twice: a session that starts requests immediately adapts a request when it is created,
+            // and in other sessions `prepare` can add adapters that run after the first filter.
             let filter = CredentialFilter(session.configuration.sensitiveHeaders)
             let interceptor = Interceptor(interceptors: [pages.interceptor, filter].compactMap { $0 })
             let request = session.request(next, interceptor: interceptor, shouldAutomaticallyResume: true)
@@ -194,10 +195,10 @@ public struct PageElements<Value: Sendable, Elements: Sequence>: AsyncSequence, 
             self.elements = elements
         }
 
-        /// Returns the next element. Requests another page if all elements of the last page have been returned.
+        /// Returns the next element. Requests another page if all elements of the current page have been returned.
         public mutating func next() async throws -> Elements.Element? { try await next(isolation: nil) }
 
-        /// Returns the next element. Requests another page if all elements of the last page have been returned.
+        /// Returns the next element. Requests another page if all elements of the current page have been returned.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Elements.Element? {
             while true {
                 if let element = rest?.next() { return element }

@@ -62,7 +62,7 @@ public struct Pagination<Value: Sendable>: Sendable {
         Self { page, _ in try url(page).map { .link($0, allowsInsecure: allowsInsecure) } }
     }
 
-    /// Repeats the first request with a token from the last page in its query.
+    /// Repeats the first request, and adds a token from the previous page to its query.
     ///
     /// - Parameters:
     ///   - token: Reads the token. Nil and an empty token mean that the page is the last one.
@@ -73,7 +73,7 @@ public struct Pagination<Value: Sendable>: Sendable {
         }
     }
 
-    /// Repeats the first request with a token from the last page.
+    /// Repeats the first request with a token from the previous page.
     ///
     /// - Parameters:
     ///   - token: Reads the token. Nil and an empty token mean that the page is the last one.

@@ -4,8 +4,8 @@ public import Foundation
 /// An error in the standard format for HTTP APIs, `application/problem+json` (RFC 9457).
 ///
 /// Unknown members are kept in ``extensions``. As the standard requires, a standard member with a value of the wrong type is
-/// ignored (section 3.1). The text comes from the server, so don't show ``title`` and ``detail`` to users who don't expect
-/// that. ``description`` is safe to print.
+/// ignored (section 3.1). The text comes from the server, so don't show ``title`` and ``detail`` to users as if they were
+/// your app's own text. ``description`` is safe to print.
 public struct ProblemDetails: Error, Hashable, Sendable {
     /// The media type of problem details in JSON.
     public static let contentType = "application/problem+json"

@@ -117,7 +117,7 @@ public struct URITemplate: Hashable, Sendable, CustomStringConvertible {
         case pathChanged(expansion: String)
     }
 
-    /// What resolving a reference does besides replacing the path (RFC 3986, sections 5.2.2 and 5.2.4).
+    /// The effects of a reference on the base URL's host and path when it is resolved (RFC 3986, sections 5.2.2 and 5.2.4).
     private struct Structure: Equatable {
         let replacesHost: Bool
         let replacesPath: Bool
@@ -219,8 +219,8 @@ extension URITemplate {
                 return list.map { named(variable.name, $0) }.joined(separator: separator)
             case .list(let list): return named(variable.name, encoded: list.map(encoding.encode).joined(separator: ","))
             case .pairs(let pairs) where explodes:
-                // The standard encodes a name in a named expression like a literal. Then a name with an ampersand would add a
-                // parameter, so names are encoded like values instead.
+                // In named expressions, the standard encodes names in the same way as literals. A name with an ampersand
+                // would then add a parameter, so names are encoded like values instead.
                 return pairs.map { pair in
                     isNamed
                         ? named(encoding.encode(pair.name), pair.value)
@@ -396,7 +396,7 @@ extension URITemplate {
 }
 
 extension Unicode.Scalar {
-    /// Whether a template can contain the character outside of an expression, not as part of an escape (section 2.1).
+    /// Whether the character is a literal: it can appear outside of expressions without percent-encoding (section 2.1).
     fileprivate var isLiteral: Bool {
         switch value {
         case 0...0x20, 0x7F...0x9F, 0xFFF0...0xFFFF, 0xE0000...0xE0FFF: false

@@ -56,9 +56,9 @@ public enum ZstandardCoding: BodyCoding {
 }
 
 extension Data {
-    /// Returns the first bytes of a buffer that a closure writes.
+    /// Calls a closure that writes to a buffer, and returns the bytes that it has written.
     ///
-    /// - Parameter body: Returns the number of bytes that it has written.
+    /// - Parameter body: Reads the data, writes to the buffer, and returns the number of written bytes.
     fileprivate func coded(
         upTo limit: Int, _ body: (UnsafeRawBufferPointer, UnsafeMutableRawBufferPointer) throws -> Int
     ) throws -> Data {

@@ -11,7 +11,7 @@ public struct CSVError: Error, Hashable, Sendable {
         case textAfterQuote
         /// A quoted field has no closing quotation mark.
         case unterminatedQuote
-        /// The number of fields in a row differs from the header or the first row.
+        /// The number of fields in a row differs from the number of fields in the header or the first row.
         case fieldCount(found: Int, expected: Int)
         /// A column name isn't valid text in the encoding.
         case malformedHeader(TextEncoding)
@@ -94,7 +94,8 @@ public struct CSVEncodingError: Error, Hashable, Sendable {
         case duplicateColumn
         /// A row has a key that isn't one of the specified columns.
         case unknownColumn
-        /// The number of fields in a row without keys differs from the number of specified columns, or from the first row.
+        /// A row has no fields, or the number of fields in a row without keys differs from the number of specified columns or from
+        /// the number of fields in the first row.
         case fieldCount(found: Int, expected: Int)
         /// A number is infinite or not a number.
         case nonFiniteNumber

@@ -90,7 +90,7 @@ extension Dictionary: UnorderedKeys {
     }
 }
 
-/// Encodes a row whose type encodes a single value: either one field, or the row that the type wraps.
+/// Encodes a row whose type uses a single-value container. The value is either the row's only field or a wrapped row.
 private struct CSVRowOutput: SingleValueEncodingContainer {
     let row: CSVRowEncoder
 

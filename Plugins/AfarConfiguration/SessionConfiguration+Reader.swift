@@ -45,8 +45,8 @@ extension SessionConfiguration {
     /// - Parameters:
     ///   - reader: The reader, scoped to the session's keys. Its providers fetch each value once.
     ///   - defaults: The configuration whose values are used for missing keys. The default is ``SessionConfiguration/default``.
-    ///   - keys: The keys that exist in the reader's scope, or their environment variables without the scope's prefix. A key that isn't
-    ///     in the table above is an error. The default is empty, which checks nothing.
+    ///   - keys: The keys that exist in the reader's scope, or the names of their environment variables without the scope's prefix. A
+    ///     key that isn't in the table above is an error. The default is empty, which checks nothing.
     /// - Throws: A ``SessionConfigurationError`` for the first value that can't be used.
     public init(
         _ reader: ConfigReader, defaults: SessionConfiguration = .default, checking keys: [String] = []
@@ -170,7 +170,7 @@ extension ConfigReader {
         _ key: Key, _ fetch: (ConfigKey) async throws -> Value?
     ) async throws(SessionConfigurationError) -> Value? {
         do { return try await fetch(ConfigKey(key.rawValue)) } catch {
-            // An empty environment variable has no other type.
+            // An empty environment variable counts as missing, not as a value of another type.
             let text = try? await fetchString(forKey: ConfigKey(key.rawValue), isSecret: key == .proxy)
             if text == "" { return nil }
             throw SessionConfigurationError(key, readingFailed: error)

@@ -6,7 +6,7 @@ public struct SessionConfigurationError: LocalizedError, CustomStringConvertible
     public let key: String
     /// The key and what its value must be. It never contains the value, which can be a secret.
     public let description: String
-    /// The reader's error, or nil if the reader returned a value, and for `proxy`.
+    /// The reader's error if the reader couldn't return the value; otherwise nil. It is always nil for `proxy`.
     public let underlyingError: (any Error)?
 
     /// The ``description``.

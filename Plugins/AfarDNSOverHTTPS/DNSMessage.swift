@@ -18,7 +18,7 @@ public struct DNSQuery: Sendable, Hashable {
     public let type: DNSRecordType
     /// The message. Its ID is 0, so that the same query always has the same bytes (RFC 8484, section 4.1).
     public let message: [UInt8]
-    /// The encoded name: each label after its length, and a zero.
+    /// The encoded name: the length and the bytes of each label, and a zero byte at the end.
     fileprivate let name: [UInt8]
 
     /// Creates a query.
@@ -43,7 +43,7 @@ public struct DNSQuery: Sendable, Hashable {
 public struct DNSAnswer: Sendable, Hashable {
     /// The addresses in the message's order, at most 100. The list is empty if the host doesn't exist or has no address of this type.
     public let addresses: [SocketAddress]
-    /// How long the answer can be cached: the shortest time to live of all records on the way to the addresses.
+    /// How long the answer can be cached: the shortest time to live of the addresses and of the aliases that lead to them.
     ///
     /// Without addresses, it is the time in the zone's SOA record (RFC 2308, section 5), or nil if the message has no such record. Such an
     /// answer can't be cached.
@@ -51,7 +51,7 @@ public struct DNSAnswer: Sendable, Hashable {
 
     private static let responseLimit = 65_535
     private static let addressLimit = 100
-    /// The maximum number of aliases on the way to the addresses.
+    /// The maximum number of aliases that lead to the addresses.
     private static let aliasLimit = 16
 
     /// Parses a message in the wire format (RFC 1035, section 4).
@@ -169,7 +169,7 @@ private struct Reader {
     private let message: [UInt8]
     private(set) var position = 0
 
-    /// The maximum number of references in a name. A name has at most 127 labels.
+    /// The maximum number of compression pointers in a name. A name has at most 127 labels.
     private static let referenceLimit = 127
 
     init(_ message: [UInt8]) { self.message = message }
@@ -184,16 +184,16 @@ private struct Reader {
         try bytes(byteCount).reduce(0) { $0 << 8 | Int($1) }
     }
 
-    /// Reads a time in seconds. A time with the highest bit is invalid and means 0 (RFC 2181, section 8).
+    /// Reads a time in seconds. A time whose highest bit is set is invalid, and counts as 0 (RFC 2181, section 8).
     mutating func time() throws(DNSError.Reason) -> Int {
         let time = try number(4)
         return time < 0x8000_0000 ? time : 0
     }
 
-    /// Reads a name, and returns it in lowercase and without references (RFC 1035, section 4.1.4).
+    /// Reads a name, and returns it in lowercase and without compression pointers (RFC 1035, section 4.1.4).
     mutating func name() throws(DNSError.Reason) -> [UInt8] {
         var name: [UInt8] = []
-        // The start of the labels that are being read, and the position after the first reference.
+        // The start of the labels that are being read, and the position after the first compression pointer.
         var (start, end) = (position, nil as Int?)
         for _ in 0...Self.referenceLimit {
             while true {
@@ -201,7 +201,7 @@ private struct Reader {
                 if length >= 0xC0 {
                     let target = (length & 0x3F) << 8 | (try number(1))
                     if end == nil { end = position }
-                    // Each reference leads to an earlier position, so there are no loops.
+                    // Each compression pointer leads to an earlier position, so there are no loops.
                     guard target < start else {
                         throw .malformed("a name has a reference to itself or to a later name")
                     }

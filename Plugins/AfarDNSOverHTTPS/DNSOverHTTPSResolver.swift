@@ -17,8 +17,8 @@ public import Foundation
 /// ```
 ///
 /// The queries for IPv4 and IPv6 addresses are sent concurrently, over a session of the resolver's own. The session stores no cookies and no
-/// responses, and identifies the client only by its address. When one query has found addresses, the other one has 50 milliseconds left (RFC
-/// 8305, section 3). After that, the result is incomplete.
+/// responses, so the server can identify the client only by its IP address. When one query has found addresses, the other one has 50
+/// milliseconds left (RFC 8305, section 3). After that, the result is incomplete.
 ///
 /// The resolver doesn't cache. Use it with a `CachingResolver`, which respects the time to live of the records, and doesn't cache incomplete
 /// results. Answers without addresses are cached for the time in the zone's SOA record (RFC 2308).

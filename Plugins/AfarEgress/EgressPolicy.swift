@@ -11,8 +11,8 @@ import Synchronization
 /// let session = Session(configuration: configuration)
 /// ```
 ///
-/// The policy decides on the address to which a socket is about to be connected, so neither redirects nor changing DNS answers circumvent
-/// it. A request whose addresses are all refused fails with ``TransportError/Code-swift.struct/refusedByPolicy``.
+/// The policy checks the address to which a socket is about to connect, so neither redirects nor changing DNS answers circumvent it. A
+/// request whose addresses are all refused fails with ``TransportError/Code-swift.struct/refusedByPolicy``.
 ///
 /// By default, an address is public unless it is in IANA's special-purpose registries for IPv4 and IPv6, is a multicast or unallocated
 /// address, belongs to the metadata service of a cloud provider, or contains an IPv4 address that isn't public (RFC 6052, RFC 5214).
@@ -24,7 +24,7 @@ public final class EgressPolicy: ConnectionPolicy {
     public enum Mode: Sendable, Hashable {
         /// It is refused.
         case enforce
-        /// It is opened and only reported, to find out which rules a program needs.
+        /// It is opened and reported. Use this mode to find out which rules a program needs.
         case report
     }
 
@@ -45,9 +45,9 @@ public final class EgressPolicy: ConnectionPolicy {
     ///   - allowed: The allowed destinations. The default is all public addresses.
     ///   - denied: Destinations that are refused even if another rule allows them. The default is none. Behind a proxy, rules with networks
     ///     apply only to hosts that are written as addresses.
-    ///   - proxies: The proxies that can be used, including those from the environment. Behind a proxy, the host's address is unknown. Then
-    ///     the host's name and port must match an allowing rule, and a host that is written as an address is checked like an address. A
-    ///     rule without a host and with networks allows only such hosts. The default is none.
+    ///   - proxies: The proxies that can be used, including those from the environment. Behind a proxy, the host's address is known only if
+    ///     the host is written as an address. Such a host is checked as without a proxy. The name and port of any other host must match a
+    ///     rule in `allowed` that has a host or no networks. The default is none.
     ///   - unixSockets: The paths of Unix sockets that can be used. The default is none. Rules don't apply to them.
     ///   - allowsConnectTo: Whether ``NetworkSettings/connectTo`` can be used. The rules must then allow both the name and port of the URL,
     ///     and the destination of the connection. The default is false.
@@ -110,7 +110,7 @@ public final class EgressPolicy: ConnectionPolicy {
         return candidates.contains { !$0.hasNetworks } ? use ?? "it is not public" : "no rule allows it"
     }
 
-    /// Returns why a proxy must not connect to a host; nil if it can. The host's address is known only if it is written as an address.
+    /// Returns why a proxy must not connect to a host; nil if it can. The address is known only if the host is written as an address.
     private func refusalBehindProxy(host: String, port: Int) -> String? {
         if let address = IPAddress(host: host) { return refusal(host: host, port: port, address: address) }
         return refusal(host: host, port: port) { !$0.hasNetworks || $0.hasHost }

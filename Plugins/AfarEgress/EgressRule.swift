@@ -28,9 +28,10 @@ public struct EgressRule: Sendable, Hashable {
     ///   - host: A name or an address, such as `api.example.com`. `*.example.com` matches the subdomains of `example.com`, and `*` any
     ///     host. Case and a trailing dot don't matter. Write names outside of ASCII in their encoded form (`xn--…`). The default is `*`.
     ///   - ports: The ports, or nil for any port. The default is nil.
-    ///   - networks: The networks of the host's address, such as `10.0.0.0/8`, `fd12:3456::/32` or `192.0.2.7`. If the value is nil, which
-    ///     is the default, an allowing rule matches public addresses, and any other rule matches all addresses. The address of a cloud
-    ///     provider's metadata service belongs only to a network that consists of this one address.
+    ///   - networks: The networks of the host's address, such as `10.0.0.0/8`, `fd12:3456::/32` or `192.0.2.7`. The default is nil. The
+    ///     rule then matches public addresses in a list of allowed destinations, and all addresses in other lists. Except in a list of
+    ///     denied destinations, the address of a cloud provider's metadata service belongs only to a network that consists of this one
+    ///     address.
     /// - Throws: ``InvalidEgressRule``.
     public init(host: String = "*", ports: [Int]? = nil, networks: [String]? = nil) throws {
         if let ports {
@@ -74,7 +75,7 @@ public struct EgressRule: Sendable, Hashable {
         return name.hasPrefix("*.") ? .subdomains("." + base) : .name(name)
     }
 
-    /// Whether the host's name, or its address if it is written as one, and the port match.
+    /// Whether the port and the host match. The host is compared by its name, or by its address if it is written as an address.
     func matches(host name: String, port: Int) -> Bool {
         guard ports?.contains(port) ?? true else { return false }
         switch host {
@@ -85,8 +86,8 @@ public struct EgressRule: Sendable, Hashable {
         }
     }
 
-    /// Whether the rule, as a rule that denies, matches a connection. A rule for a host that is written as an address matches every
-    /// connection to this address.
+    /// Whether the rule matches a connection when it is used in a list of denied destinations. A rule for a host that is written as
+    /// an address matches every connection to this address.
     func denies(host name: String, port: Int, _ address: IPAddress) -> Bool {
         if case .address(let own) = host, address.forms.contains(own) { return ports?.contains(port) ?? true }
         return matches(host: name, port: port) && denies(address)

@@ -83,7 +83,7 @@ struct IPNetwork: Hashable {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard let written = Self.bytes(of: String(parts[0])), parts.count <= 2 else { return nil }
         bytes = IPAddress(bytes: written).bytes
-        // A network of IPv4-mapped addresses is one of IPv4 addresses.
+        // A network of IPv4-mapped addresses is stored as the equivalent IPv4 network.
         let omitted = (written.count - bytes.count) * 8
         let count = parts.count == 1 ? bytes.count * 8 : Int(parts[1]).map { $0 - omitted }
         guard let count, (0...bytes.count * 8).contains(count) else { return nil }

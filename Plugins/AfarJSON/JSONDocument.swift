@@ -135,7 +135,8 @@ struct JSONDocument {
     /// Returns the type if its values are decoded directly, without its `init(from:)`. Otherwise, returns nil.
     func direct<T>(_ type: T.Type) -> (any DirectlyDecodable.Type)? { contents.pointee.types.direct(type) }
 
-    /// Returns the cached numbers of a type's keys in this document, or nil if the type can have too many keys.
+    /// Returns the cached numbers of a type's keys in this document, or nil if the type can have too many keys or the table of
+    /// types is full.
     func numbers<Key: CodingKey>(of type: Key.Type) -> KeyNumbers? {
         contents.pointee.types.numbers(of: type, generation)
     }
@@ -274,7 +275,8 @@ struct DecodedTypes {
         return entry.pointee?.direct
     }
 
-    /// Returns the numbers of a type's keys, or nil if a key has more than one byte. The byte of a one-byte key determines its name.
+    /// Returns the numbers of a type's keys, or nil if a key uses more than one byte of memory or the table is full. The byte of a
+    /// one-byte key determines its name.
     mutating func numbers<Key: CodingKey>(of type: Key.Type, _ generation: UInt32) -> KeyNumbers? {
         guard MemoryLayout<Key>.size <= 1, let entry = entry(of: type) else { return nil }
         if let numbers = entry.pointee?.numbers, entry.pointee?.generation == generation { return numbers }

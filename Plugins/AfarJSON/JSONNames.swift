@@ -3,7 +3,8 @@ import Foundation
 
 /// The names of a document's members, both as written and as converted by the key decoding strategy.
 final class JSONNames {
-    /// The number of the first key with each converted name. Nil if equal names have equal bytes, or if names depend on the path.
+    /// The number of the first key with each converted name. Nil if names can be compared by their bytes, or if they depend on the
+    /// path.
     let numbers: [String: UInt32]?
     /// Whether different keys have the same converted name.
     var areAmbiguous: Bool { firsts != nil }

@@ -168,7 +168,7 @@ extension JSONValue {
 
     // MARK: Numbers
 
-    /// Returns an integer. Its text can have a fraction of zeros or an exponent.
+    /// Returns an integer. Its text can contain an exponent, or a fraction that consists only of zeros, such as `1.00`.
     func integer<T: FixedWidthInteger>(_ type: T.Type) throws -> T {
         let extent = document.nodes[Int(node)].extent
         let isShort = extent & afar_json_is_integer != 0 && extent & afar_json_length <= 18

@@ -18,7 +18,7 @@ struct JSONValue {
 
     /// The place of the root.
     static let noPlace = UInt32.max
-    /// The place of the first missing member. It's larger than all key numbers.
+    /// The ``place`` of the first missing member that is requested. It's larger than all key numbers.
     static let firstAbsent: UInt32 = 0x8000_0000
 
     init(document: JSONDocument, node: UInt32, parent: UInt32, place: UInt32) {
@@ -87,8 +87,8 @@ extension JSONValue {
     /// Whether the object can have duplicate names.
     private var isAmbiguous: Bool { document.namesAreAmbiguous || document.hasDuplicates(node) }
 
-    /// Returns the node of the key that has a name after the decoder's `keyDecodingStrategy` has converted it, or nil
-    /// if no key has this name.
+    /// Returns the node of the key whose name, as converted by the decoder's `keyDecodingStrategy`, equals `name`, or nil if no key
+    /// matches.
     func key(named name: String) -> UInt32? {
         document.namesDependOnPath ? namedIndex[name] : key(numbered: document.number(named: name))
     }
@@ -164,8 +164,8 @@ extension JSONValue {
 
     // MARK: Duplicate names
 
-    /// Returns the nodes of the keys by the result of a closure. The strategy for duplicate keys selects one of several keys
-    /// with the same name.
+    /// Returns the nodes of the keys in a dictionary, by the name that a closure returns for each key. The strategy for duplicate
+    /// keys selects one of several keys with the same name.
     private func index<Name: Hashable>(by name: (UInt32) -> Name) -> [Name: UInt32] {
         let isFirst = document.options.duplicateKeyStrategy != .useLast
         return Dictionary(keys.map { (name($0), $0) }) { first, last in isFirst ? first : last }

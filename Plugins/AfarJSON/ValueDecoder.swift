@@ -43,7 +43,7 @@ extension ValueDecoder: SingleValueDecodingContainer {
 /// The members of an object.
 struct KeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private let object: JSONValue
-    /// The numbers of all keys, if each key has one byte and names don't depend on the path.
+    /// The numbers of all keys. Nil if names depend on the path, or if ``JSONDocument/numbers(of:)`` returns nil.
     private let numbers: KeyNumbers?
 
     init(_ value: JSONValue) throws {

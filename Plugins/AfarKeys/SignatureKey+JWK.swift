@@ -18,7 +18,8 @@ extension SignatureKey {
     /// - Throws: ``SignatureKeyError`` if the algorithm is ``SignatureAlgorithm/hmacSHA256``, whose key is secret.
     public func publicJWK() throws(SignatureKeyError) -> [String: String] {
         guard let pem = PEM(try publicKeyPEM()) else { throw SignatureKeyError("its public key can't be read") }
-        // A bit string of an EC key ends with x and y (RFC 5480, section 2.2), and one of an Ed25519 key is x (RFC 8410, section 4).
+        // The bit string of an EC key ends with x and y (RFC 5480, section 2.2). The bit string of an Ed25519 key is x (RFC 8410,
+        // section 4).
         switch algorithm {
         case .hmacSHA256, .ed25519:
             return ["kty": "OKP", "crv": "Ed25519", "x": pem.der.suffix(32).base64URLEncoded]

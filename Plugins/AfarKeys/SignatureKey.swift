@@ -148,7 +148,7 @@ extension SignatureKey: CustomStringConvertible, CustomDebugStringConvertible, C
     public var customMirror: Mirror { Mirror(self, children: ["algorithm": algorithm.rawValue]) }
 }
 
-/// A key that can't be created or used. The description doesn't contain the key.
+/// An error that is thrown for a key that can't be created or used. The description doesn't contain the key.
 public struct SignatureKeyError: Error, LocalizedError, CustomStringConvertible {
     private let reason: String
 

@@ -53,7 +53,7 @@ public final class MetricsMonitor: EventMonitor {
         var hosts: Set<String> = []
         var instruments: [Attempt: Instruments] = [:]
 
-        /// Returns the name of a host in the dimensions, which is `other` beyond the limit.
+        /// Returns the name to report for a host in the dimensions. Hosts beyond the limit are reported as `other`.
         mutating func name(of host: String, limit: Int) -> String {
             guard hosts.contains(host) || hosts.count < limit else { return "other" }
             hosts.insert(host)

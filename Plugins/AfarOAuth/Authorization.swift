@@ -85,7 +85,7 @@ public struct OAuthAuthorization: Sendable {
         return code
     }
 
-    /// Returns the parameters of a redirect whose URI and state are those of this authorization.
+    /// Checks that a redirect has the URI and the state of this authorization, and returns its parameters.
     private func parameters(of url: URL) throws(OAuthError) -> RedirectParameters {
         guard let expected = Target(redirectURI), let target = Target(url),
             Hashing.equalInConstantTime(expected.base.utf8, target.base.utf8)

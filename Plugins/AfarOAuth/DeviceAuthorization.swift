@@ -27,7 +27,7 @@ public struct OAuthDeviceAuthorization: Sendable {
         guard let deviceCode = object.string("device_code"), let userCode = object.string("user_code") else {
             throw .invalidResponse("It has no device_code or user_code.")
         }
-        // Some servers send the name of an older draft.
+        // Some servers use the member's name from an older draft, `verification_url`.
         guard let page = object.string("verification_uri") ?? object.string("verification_url"),
             let verificationURI = Self.page(page)
         else { throw .invalidResponse("Its verification_uri isn't a URL with https.") }

@@ -37,7 +37,7 @@ struct LoopbackLoop: Sendable {
         var connections: [Connection] = []
         defer {
             for connection in connections { close(connection.descriptor) }
-            // Browsers that connect later are refused, instead of waiting for the end of the process.
+            // This refuses browsers that connect later. Otherwise, they would wait until the process ends.
             socket.stopListening()
         }
         while true {

@@ -236,7 +236,7 @@ private final class TokenLimit: Sendable {
     /// Returns whether another token can be counted.
     func hasRoom(at uptime: Duration) -> Bool { times.withLock { Self.hasRoom(&$0, uptime) } }
 
-    /// Counts a token once. Returns false if too many other tokens have been counted.
+    /// Counts a token that hasn't been counted yet. Returns false if too many other tokens have been counted.
     @discardableResult
     func count(_ token: String, at uptime: Duration) -> Bool {
         times.withLock { times in

@@ -99,7 +99,7 @@ public final class OAuthFileTokenStore: OAuthTokenStore {
                 close(descriptor)
                 throw error
             }
-            // The file can have been removed during the wait. Then other processes lock a new one.
+            // The file might have been removed during the wait. Other processes then lock a new one.
             var (locked, current) = (stat(), stat())
             if fstat(descriptor, &locked) == 0, lstat(path + ".lock", &current) == 0, locked.st_ino == current.st_ino,
                 locked.st_dev == current.st_dev
@@ -154,7 +154,8 @@ private final class TemporaryFile {
             && own.st_dev == current.st_dev
     }
 
-    /// Writes the data and replaces the other file. After a power failure, that file has either its old or its new content.
+    /// Writes the data to the temporary file, and replaces the target file with it. After a power failure, the target file has
+    /// either its old or its new content.
     func replace(with data: Data) -> Bool {
         var rest = data[...]
         while !rest.isEmpty {

@@ -64,7 +64,7 @@ final class AsyncLock: Sendable {
         let isAcquired = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let result = state.withLock { state -> Bool? in
-                    // A cancellation after this check waits for the lock, and then finds the waiter.
+                    // If the task is canceled after this check, `onCancel` waits for the lock and then finds the waiter.
                     if Task.isCancelled { return false }
                     guard state.isLocked else {
                         state.isLocked = true

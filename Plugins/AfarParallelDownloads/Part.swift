@@ -26,8 +26,9 @@ final class Part: Sendable {
         var end: Int64?
         /// The end of the current response's range. A server can send less than was requested.
         var responseEnd: Int64?
-        /// The highest position so far, and at the time of the last counted failure.
+        /// The highest position so far.
         var furthest: Int64
+        /// The highest position when the last counted failure occurred.
         var furthestAtFailure: Int64
         var failures = 0
         var error: (any Error)?
@@ -123,7 +124,7 @@ final class Part: Sendable {
         state.withLock { if case .first = $0.kind { false } else { true } }
     }
 
-    /// Counts failures from the beginning, because the next request is sent to another URL.
+    /// Resets the number of failures, because the next request is sent to another URL.
     func forgetFailures() { state.withLock { $0.failures = 0 } }
 
     /// Returns the number of failures in a row without considerable progress, including this one.

@@ -1,7 +1,7 @@
 import AfarCore
 import Foundation
 
-/// The temporary file next to the destination, to whose places the parts of a download are written.
+/// The temporary file next to the destination. Each part of the download is written at its own offset.
 ///
 /// It is removed when this object is released, unless it was moved.
 final class PartialFile: Sendable {

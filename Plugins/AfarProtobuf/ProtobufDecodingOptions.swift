@@ -8,7 +8,8 @@ public import SwiftProtobuf
 /// Options and limits for decoding messages.
 public struct ProtobufDecodingOptions: Sendable {
     /// The maximum size of a message in bytes. A larger message fails with a ``ProtobufError``. The default is 4 MiB, as in gRPC. A
-    /// decoded message uses more memory. If it consists of many empty messages of two bytes, it can use a hundred times as much.
+    /// decoded message uses more memory than its encoded form, up to a hundred times as much if it consists of many empty messages
+    /// of two bytes.
     public var maximumSize: Int
     /// The options for the binary format, such as the maximum nesting depth of messages (100 by default) and whether unknown fields are
     /// kept.

@@ -10,7 +10,7 @@ struct AdmissionStage: ExchangeStage {
     func begin(_ hop: Hop) -> (any StageRun)? { AdmissionRun(hosts) }
 }
 
-/// One call of a host: from its admission to its end.
+/// One call to a host, from its admission to its end.
 final class AdmissionRun: StageRun {
     private enum Phase {
         case idle
@@ -231,8 +231,8 @@ final class AdmissionRun: StageRun {
         return last.head.map { .success($0) }
     }
 
-    /// How long a call must have run to count as a failure if the deadline ends it. Before it, retries or an adapter can have used most of the
-    /// time.
+    /// How long a call must have run to count as a failure if the deadline ends it. Retries or an adapter can have used most of the time
+    /// before the call began, so a short call isn't the host's fault.
     private var shortestFailure: Duration {
         hosts.policies.circuitBreaker?.slowCallDuration ?? .seconds((hosts.policies.deadline ?? 0) / 2)
     }

@@ -172,7 +172,8 @@ private final class HedgedExchange: PreparedExchange {
         first?.start { [self] result in end(.first, with: result) }
     }
 
-    /// Suspends and resumes both requests with the exchange. A control can serve only one request.
+    /// Suspends and resumes both requests with the exchange. Each request has its own control, because a control can
+    /// serve only one request.
     private func followSuspension() {
         let apply: @Sendable (Bool) -> Void = { [controls] isSuspended in
             for control in controls { if isSuspended { control.suspend() } else { control.resume() } }

@@ -75,7 +75,7 @@ struct TokenBucket: Sendable {
         lastRefill = max(lastRefill, now)
     }
 
-    /// Takes tokens. Returns false, and takes none, if the bucket has too few, or not more than the reserve.
+    /// Takes tokens. If the bucket has fewer tokens than the cost, or no more than the reserve, it takes none and returns false.
     mutating func take(_ cost: Double, reserve: Double = 0, at now: Duration) -> Bool {
         add(0, at: now)
         // Many small additions don't add up exactly.

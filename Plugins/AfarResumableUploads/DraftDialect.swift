@@ -12,7 +12,7 @@ struct DraftDialect: UploadDialect {
     let options: ResumableUploadOptions
     let version: ResumableUploadProtocol.DraftVersion
 
-    /// Servers report progress with 1xx responses (section 4.2.2), more than a session permits by default.
+    /// Servers report progress with 1xx responses (section 4.2.2). Their number can exceed a session's default limit.
     private static let maximumInformationalResponses = 10_000
     private static let interopVersion = "Upload-Draft-Interop-Version"
 

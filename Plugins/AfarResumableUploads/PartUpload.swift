@@ -35,7 +35,7 @@ struct PartUpload: Sendable {
             do {
                 if let reply = try await step(&run) { return reply }
             } catch Interruption.gone(let status) {
-                // A second time would be a loop.
+                // Without this limit, starting over could repeat forever.
                 guard canStartOver, !run.hasStartedOver, source.canStartOver else {
                     throw ResumableUploadError.uploadGone(status: status)
                 }

@@ -68,8 +68,8 @@ public final class ResumableUpload: Transfer<ResumableUploadResponse>, @unchecke
 
     // MARK: Progress
 
-    /// The number of bytes that the server has received or that have been sent. It decreases if the server has lost bytes. The total is −1
-    /// while the length is unknown.
+    /// The number of bytes sent so far. When the server reports how many bytes it has received, this number replaces the former. It
+    /// decreases if the server has lost bytes. The total is −1 while the length is unknown.
     public var uploadProgress: Progress { progress }
 
     /// Sets a closure that is called with the progress of the upload. A later call replaces the closure.

@@ -94,7 +94,7 @@ struct TusDialect: UploadDialect {
             }
         }
         let offset = try offset(reply)
-        // The length of a sequence was sent with its last bytes.
+        // The length of a sequence of chunks is sent with its last bytes, so an upload without a length isn't complete.
         let hasLength = reply.field("Upload-Length").flatMap(UploadFields.integer) == offset
         return UploadState(
             offset: offset, isComplete: hasLength && source.length == offset ? true : nil,

@@ -84,7 +84,7 @@ struct Segment: Sendable {
     let isLast: Bool
     /// Returns a reader of the bytes from the first one.
     let makeReader: @Sendable () -> RequestBodyStream.Reader
-    /// Checks, after the bytes have been sent, that they are those of the file.
+    /// Throws an error if the file has changed. Called after the bytes have been sent.
     let checkSource: @Sendable () throws(ResumableUploadError) -> Void
 
     var end: Int64 { offset + count }

@@ -82,7 +82,7 @@ public struct YAMLLimitExceeded: Error, Hashable, Sendable {
 
     /// The exceeded limit.
     public let limit: Limit
-    /// The maximum value of the limit.
+    /// The maximum that the exceeded limit allows.
     public let maximum: Int
     /// The line on which the limit was exceeded, starting from 1. Nil if the document's size exceeds the limit.
     public let line: Int?

@@ -84,7 +84,7 @@ struct YAMLScan {
             let isMergeKey = Self.isMergeKey(scalar.value, length: scalar.length, tag: scalar.tag)
             try add(extent, anchor: Self.name(scalar.anchor), isMergeKey: isMergeKey)
         case YAML_ALIAS_EVENT:
-            // Yams rejects aliases without an anchor later.
+            // If an alias has no anchor, Yams rejects it when it decodes the document.
             let extent = Self.name(event.data.alias.anchor).flatMap { anchors[$0] } ?? Extent()
             try require(.depth, open.count + extent.height, atMost: limits.maximumDepth)
             try count(extent)

@@ -126,7 +126,7 @@ private final class RefusedRequests: Sendable {
 
     private struct State {
         var refusals: [UUID: Refusal] = [:]
-        /// The number of refusals at which those of released requests are removed.
+        /// When there are this many refusals, those whose requests have been released are removed.
         var limit = smallestLimit
     }
 

@@ -22,7 +22,7 @@ extension HTTP2Session {
         @exclusivity(unchecked) var bodyCount: Int64 = 0
         /// The number of body bytes that the handler hasn't consumed.
         @exclusivity(unchecked) var unconsumed = 0
-        /// The number of bytes that are missing from the request's body; nil if the length is unknown.
+        /// The number of bytes of the request's body that haven't been sent; nil if the length is unknown.
         @exclusivity(unchecked) var bodyLeft: Int64?
 
         init(id: Int32, url: String, handler: any HTTP2StreamHandler) {

@@ -47,7 +47,7 @@ public struct MultipartHeader: Hashable, Sendable {
         return first...last
     }
 
-    /// Replaces what browsers write instead of quotation marks and line breaks (HTML Standard, "Multipart form data").
+    /// Restores the quotation marks and line breaks that browsers escape (HTML Standard, "Multipart form data").
     private static func unescaped(_ text: String) -> String {
         text.replacing("%22", with: "\"").replacing("%0D", with: "\r").replacing("%0A", with: "\n")
     }

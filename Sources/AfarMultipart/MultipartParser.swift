@@ -60,7 +60,7 @@ extension MultipartError: LocalizedError, CustomStringConvertible {
     public var errorDescription: String? { description }
 }
 
-/// Parses a multipart body (RFC 2046, section 5.1), wherever its chunks end. It performs no I/O.
+/// Parses a multipart body (RFC 2046, section 5.1) that arrives in chunks, which can end at any byte. It performs no I/O.
 public struct MultipartParser: Sendable {
     /// A piece of a multipart body.
     public enum Event: Hashable, Sendable {
@@ -90,7 +90,7 @@ public struct MultipartParser: Sendable {
     private let delimiter: Data
     private let limits: MultipartLimits
     private var state = State.preamble
-    /// The error in the bytes so far, if any. ``parse(_:)`` returns the events before the error, and throws it if it is called again.
+    /// The error in the bytes so far, if any. ``parse(_:)`` returns the events before the error. The next call throws the error.
     public private(set) var failure: MultipartError?
     private var partCount = 0
     private var partSize: Int64 = 0
@@ -163,7 +163,7 @@ public struct MultipartParser: Sendable {
             }
             guard rest.count >= 2 else { return false }
             guard rest.starts(with: Self.lineEnd) else {
-                // The bytes only begin like a delimiter.
+                // The bytes start like a delimiter but aren't one.
                 throw MultipartError(kind: .invalidHeader, part: partCount + 1)
             }
             guard partCount < limits.maximumParts else { throw MultipartError(kind: .tooManyParts, part: partCount) }
@@ -181,7 +181,8 @@ public struct MultipartParser: Sendable {
                 throw MultipartError(kind: .invalidHeader, part: partCount)
             }
             events.append(.header(header))
-            // An empty body has no bytes between the empty line and the delimiter, whose line end is the empty line's.
+            // In an empty body, the delimiter directly follows the empty line. The line end of the empty line is also
+            // the one that begins the delimiter.
             (state, buffer) = (.body, buffer[(end.upperBound - 2)...])
             partSize = -2
             return true

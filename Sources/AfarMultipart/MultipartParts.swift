@@ -9,8 +9,9 @@ public import Foundation
 /// }
 /// ```
 ///
-/// Chunks are read only when they are needed, so a slow reader slows down the sender. The body of a part can be read once, and only before the
-/// next part is requested, which skips the rest of it. If the body is malformed, the sequence throws an error after the parts before the error.
+/// Chunks are read only when they are needed, so a slow reader slows down the sender. You can read the body of a part only once, and only
+/// before you request the next part, because this skips the rest of the body. If the multipart body is malformed, the sequence returns the
+/// parts before the error, and then throws it.
 ///
 /// The sequence ends at the last delimiter. It doesn't wait for the bytes that follow, and releases the iterator of the chunks.
 public struct MultipartParts<Base: AsyncSequence>: AsyncSequence where Base.Element == Data {
@@ -106,12 +107,12 @@ public struct MultipartParts<Base: AsyncSequence>: AsyncSequence where Base.Elem
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let reader: Reader
 
-        /// Skips the rest of the last part, and returns the next one, or nil after the last part.
+        /// Skips the rest of the current part, and returns the next one. Returns nil after the final part.
         public func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> Part? {
             try await reader.nextPart(isolation: actor)
         }
 
-        /// Skips the rest of the last part, and returns the next one, or nil after the last part.
+        /// Skips the rest of the current part, and returns the next one. Returns nil after the final part.
         public func next() async throws -> Part? { try await reader.nextPart(isolation: #isolation) }
     }
 

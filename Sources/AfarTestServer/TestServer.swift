@@ -108,10 +108,10 @@ public final class TestServer: Sendable {
     /// The number of requests that were received completely, for all paths.
     public var requestCount: Int { core.record.withLock { $0.counts.values.reduce(0, +) } }
 
-    /// Returns the number of requests for a path that were received completely. The path is compared as sent, without its query.
+    /// Returns the number of completely received requests for a path. The path is compared as sent, without its query.
     public func requestCount(path: String) -> Int { core.record.withLock { $0.counts[path] ?? 0 } }
 
-    /// Returns the last request for a path that was received completely, or `nil`.
+    /// Returns the last completely received request for a path, or `nil`.
     public func lastRequest(path: String) -> ServerRequest? { core.record.withLock { $0.last[path] } }
 
     private struct Record {

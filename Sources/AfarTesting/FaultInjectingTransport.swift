@@ -131,7 +131,7 @@ public final class FaultInjectingTransport: Transport {
 }
 
 extension Exchange {
-    /// The same request with a response that is collected in memory and not reported.
+    /// A copy of the exchange that collects the response in memory. It has no observer and no `decide` closure.
     fileprivate var collected: Exchange {
         var exchange = self
         (exchange.delivery, exchange.decide, exchange.observer) = (.collect(), nil, nil)

@@ -59,7 +59,7 @@ public final class ManualClock: Clock {
             return lastID
         }
 
-        /// Whether enough tasks sleep until an instant, or at all.
+        /// Whether at least `count` tasks sleep until `latest` or earlier. If `latest` is nil, all sleeping tasks count.
         func hasSleepers(_ count: Int, until latest: Instant?) -> Bool {
             sleepers.count { $0.deadline <= latest ?? $0.deadline } >= count
         }

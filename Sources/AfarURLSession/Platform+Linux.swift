@@ -31,8 +31,8 @@
         /// The maximum size of a file in bytes. Files are read into memory.
         private static let largestFile = 256 << 20
 
-        /// Replaces a body in a file with the file's contents in memory. The process traps if an upload from a file is
-        /// canceled, times out, or is reset by the server.
+        /// Replaces a body in a file with the file's contents in memory. Otherwise, the process would trap if an upload from a file
+        /// is canceled, times out, or is reset by the server.
         static func sendable(_ exchange: Exchange) throws(TransportError) -> Exchange {
             guard case .file(let file) = exchange.body else { return exchange }
             func refusal(_ code: TransportError.Code, _ message: String, _ cause: (any Error)? = nil) -> TransportError

@@ -58,8 +58,8 @@ extension URLSessionTransport {
         /// The library doesn't report a missing TLS alert. A body without a length is therefore complete when the server closes the TCP
         /// connection, regardless of ``ExchangeOptions/acceptsBodiesWithoutTLSCloseNotify``.
         case bodyWithoutCloseNotify
-        /// Accept, Accept-Language, User-Agent and Connection are sent unless the request sets these fields. The same applies to
-        /// Content-Length: 0 for requests without a body, except GET and HEAD.
+        /// `Accept`, `Accept-Language`, `User-Agent` and `Connection` are sent unless the request sets these fields. The same
+        /// applies to `Content-Length: 0` for requests without a body, except GET and HEAD.
         case impliedFields
         /// The body of a 301, 302, 303 or 305 to 308 without a usable Location is lost, because the library drops it.
         case bodyWithoutLocation

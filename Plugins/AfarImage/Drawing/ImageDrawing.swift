@@ -65,7 +65,7 @@ extension PixelBuffer {
         return try copy { bytes in
             for y in 0..<height where y < corner.extent || y >= height - corner.extent {
                 for x in 0..<width where x < corner.extent || x >= width - corner.extent {
-                    // A pixel at the center can be in two or all corners.
+                    // Corner areas can overlap: a pixel near the center can belong to two or all four of them.
                     let lost =
                         corner.outside(x, y) + corner.outside(width - 1 - x, y) + corner.outside(x, height - 1 - y)
                         + corner.outside(width - 1 - x, height - 1 - y)

@@ -63,7 +63,7 @@ final class PixelBuffer: @unchecked Sendable {
         try withExtendedLifetime(self) { try body(UnsafeRawBufferPointer(memory)) }
     }
 
-    /// Calls a closure with each pixel as a number in the machine's byte order.
+    /// Calls a closure with a buffer of all pixels. Each pixel is an integer in the machine's byte order.
     func readPixels<Result>(_ body: (UnsafeBufferPointer<UInt32>) throws -> Result) rethrows -> Result {
         try read { try body($0.assumingMemoryBound(to: UInt32.self)) }
     }

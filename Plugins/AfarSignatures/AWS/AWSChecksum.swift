@@ -1,7 +1,7 @@
 import AfarTrust
 import Foundation
 
-/// A checksum of an object that is sent after its data, in a trailer.
+/// An object's checksum, which is sent in a trailer after the object's data.
 public enum AWSChecksum: String, Sendable, Hashable, CaseIterable {
     /// CRC-32, as in gzip.
     case crc32 = "x-amz-checksum-crc32"

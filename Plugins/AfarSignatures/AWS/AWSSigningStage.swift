@@ -14,9 +14,10 @@ public import HTTPTypes
 /// origin, and responses to challenges. After a redirect to another origin, requests aren't signed and don't receive the session token.
 /// Requests that have an `Authorization` field or a presigned URL aren't signed either.
 ///
-/// If a server refuses a request (status 400, 401 or 403) and its `Date` differs from the time of the signature by more than 5 minutes, the
-/// stage corrects its clock for this server and sends the request again, once, unless the body is a stream that can't be read again. Corrections
-/// of more than a day are ignored. Copies of a stage share the corrections. The time is that of ``ExchangeOptions/timeSource``.
+/// If a server refuses a request (status 400, 401 or 403), and the response's `Date` differs from the time of the signature by more than 5
+/// minutes, the stage corrects its clock for this server. The stage then sends the request again, once. It doesn't repeat a request whose body
+/// is a stream that can't be read again. Corrections of more than a day are ignored. Copies of a stage share the corrections. The time is that
+/// of ``ExchangeOptions/timeSource``.
 public struct AWSSigningStage: ExchangeStage {
     /// How the body of a request is signed.
     public enum Body: Sendable, Hashable {
@@ -48,7 +49,7 @@ public struct AWSSigningStage: ExchangeStage {
     ///   - signer: The region, the service and its rules.
     ///   - credentials: The credentials.
     ///   - body: How bodies are signed. The default is ``Body/automatic``.
-    ///   - signs: Returns whether a request is signed. Use it if the session also sends requests to other hosts, because signed requests
+    ///   - signs: Returns whether to sign a request. Use it if the session also sends requests to other hosts, because signed requests
     ///     contain the session token. The default signs all requests. The closure must return quickly, and can be called on any thread.
     public init(
         _ signer: AWSSigner, credentials: AWSCredentials, body: Body = .automatic,
@@ -63,7 +64,7 @@ public struct AWSSigningStage: ExchangeStage {
     /// - Parameters:
     ///   - signer: The region, the service and its rules.
     ///   - body: How bodies are signed. The default is ``Body/automatic``.
-    ///   - signs: Returns whether a request is signed, as in ``init(_:credentials:body:signs:)``.
+    ///   - signs: Returns whether to sign a request, as in ``init(_:credentials:body:signs:)``.
     ///   - credentials: Returns the credentials. Copies of the stage store them until five minutes before their
     ///     ``AWSCredentials/expiration``. Without an expiration, the closure is called for each signature. Signatures that need credentials
     ///     at the same time share one call, which is canceled if all of their requests are. If it throws an error, these requests fail with

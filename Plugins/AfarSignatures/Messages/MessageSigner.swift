@@ -115,7 +115,7 @@
         ///
         /// - Parameters:
         ///   - signer: The key and the covered components.
-        ///   - signs: Returns whether a request is signed. The default signs all requests. The closure must return quickly, and can be called
+        ///   - signs: Returns whether to sign a request. The default signs all requests. The closure must return quickly, and can be called
         ///     on any thread.
         public init(_ signer: MessageSigner, signs: @escaping @Sendable (HTTPRequest) -> Bool = { _ in true }) {
             (self.signer, self.signs) = (signer, signs)

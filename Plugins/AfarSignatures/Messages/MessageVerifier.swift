@@ -71,7 +71,7 @@
 
         // MARK: Verifying
 
-        /// Verifies the signature of a response, except its body.
+        /// Verifies the signature of a response, but not its body.
         ///
         /// Pass the body to ``verifyContent(_:of:coveredBy:)`` before you use it. A ``VerifyingTransport`` does both.
         ///
@@ -89,7 +89,7 @@
             return try await verify(message, at: date)
         }
 
-        /// Verifies the signature of a request, except its body, for a server.
+        /// Verifies the signature of a request that a server has received, but not the request's body.
         ///
         /// - Parameters:
         ///   - request: The request with all its fields.

@@ -56,7 +56,8 @@
         public static let authority = SignatureComponent("@authority")
         /// The scheme in lowercase (`@scheme`).
         public static let scheme = SignatureComponent("@scheme")
-        /// The path and query of the request (`@request-target`). Requests through a proxy without TLS have a different target.
+        /// The path and query of the request (`@request-target`). Requests without TLS that go through a proxy have a different
+        /// target, the whole URL.
         public static let requestTarget = SignatureComponent("@request-target")
         /// The path of the request (`@path`).
         public static let path = SignatureComponent("@path")
@@ -97,7 +98,7 @@
             SignatureComponent(name.lowercased(), [.bytes])
         }
 
-        /// The same component of the request, in the signature of its response (`req`, section 2.4).
+        /// This component of the request, for use in the signature of the response (`req`, section 2.4).
         public var ofRequest: SignatureComponent {
             parameters.contains(.request) ? self : SignatureComponent(name, parameters + [.request])
         }

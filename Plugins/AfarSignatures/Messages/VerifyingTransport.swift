@@ -29,7 +29,7 @@
         /// - Parameters:
         ///   - base: The transport that performs the exchanges.
         ///   - verifier: The requirements.
-        ///   - verifies: Returns whether the response to a request is verified. The default verifies all responses. The closure must return
+        ///   - verifies: Returns whether to verify the response to a request. The default verifies all responses. The closure must return
         ///     quickly, and can be called on any thread.
         public init(
             around base: any Transport, _ verifier: MessageVerifier,

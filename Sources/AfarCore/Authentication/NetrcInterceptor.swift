@@ -83,8 +83,8 @@ public struct NetrcInterceptor: RequestInterceptor {
 }
 
 extension RequestTarget {
-    /// Returns whether only the server receives the credentials of a `.netrc` file: over https, or because no other machine receives the
-    /// request.
+    /// Returns whether the credentials of a `.netrc` file reach only the server. This is the case if the request uses https, or if no
+    /// other machine receives it.
     package func canReceiveCredentials(over network: NetworkSettings) -> Bool {
         scheme == "https" || network.staysOnThisMachine(scheme: scheme, authority: authority)
     }
@@ -95,7 +95,7 @@ extension RequestTarget {
 }
 
 extension SessionConfiguration {
-    /// Returns the request over TLS if its host requires that (RFC 6797, section 8.3), and nil otherwise.
+    /// Returns the request with an https or wss URL if its host requires TLS (RFC 6797, section 8.3), and nil otherwise.
     fileprivate func upgraded(_ urlRequest: URLRequest, as request: Request?) -> URLRequest? {
         guard let url = urlRequest.url, let store = hstsStore,
             let httpURL = (request?.sink.httpForm(of: urlRequest) ?? urlRequest).url,

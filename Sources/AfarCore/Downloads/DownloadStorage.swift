@@ -45,7 +45,7 @@ struct DownloadStorage: Sendable {
     var wholeFile: URL? { state.withLock { $0.file }?.url }
     /// The number of bytes in the file before this attempt's body.
     var offset: Int64 { state.withLock { $0.delivery }?.offset ?? 0 }
-    /// The stage that requests the rest of a part, or nil if the attempt doesn't resume one.
+    /// The stage that requests the rest of a partial file, or nil if the attempt doesn't resume a download.
     var resumeStage: ResumeStage? {
         state.withLock { $0.delivery }.flatMap { $0.remainingRange == nil ? nil : ResumeStage(delivery: $0) }
     }

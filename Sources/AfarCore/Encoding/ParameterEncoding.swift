@@ -127,7 +127,8 @@ extension URL {
     ///
     /// The text is concatenated, because `URLComponents` traps on a query with unexpected percent-encoding.
     ///
-    /// - Parameter query: The percent-encoded pairs to append. Other characters that aren't allowed in a URL are escaped.
+    /// - Parameter query: The percent-encoded pairs to append. Any other characters in them that aren't allowed in a URL are
+    ///   percent-encoded.
     /// - Throws: `AFError.invalidURL` if the result isn't a valid URL.
     func appendingQuery(_ query: String) throws -> URL {
         guard !query.isEmpty else { return self }

@@ -161,8 +161,8 @@ extension HTTPHeaders {
     ///
     /// Foundation's `URLRequest` silently drops such headers, so call this method before you add headers to a `URLRequest`.
     ///
-    /// - Throws: ``AFError/InvalidRequest`` in an ``AFError``: `invalidHeaderName` or `invalidHeaderValue`; `sessionTaskFailed` for
-    ///   credentials that ``HTTPHeader/authorization(username:password:)`` couldn't encode.
+    /// - Throws: An ``AFError``: `invalidRequest` with `invalidHeaderName` or `invalidHeaderValue`, or `sessionTaskFailed` if
+    ///   ``HTTPHeader/authorization(username:password:)`` couldn't encode the credentials.
     package func validate() throws {
         for header in self { try header.validate() }
     }

@@ -17,8 +17,8 @@ import HTTPTypes
 /// filter.apply(to: request)
 /// ```
 ///
-/// Pass it as the last interceptor of the request, because an eager session adapts a request when it is created. Also call
-/// ``apply(to:)``, which removes the session's default headers and the request's credential.
+/// Pass it as the last interceptor of the request, because a session that starts requests immediately adapts a request when it is
+/// created. Also call ``apply(to:)``, which removes the session's default headers and the request's credential.
 public struct CredentialFilter: RequestInterceptor {
     private let names: Set<String>
 

@@ -81,7 +81,7 @@ public class Request: @unchecked Sendable {
         try sink.receive(response, for: self)
     }
 
-    /// Stores the head of a response that a transport returned without reporting its head first.
+    /// Stores the head of a response that a transport returned, unless the transport has already reported the head.
     func receiveHead(of response: TransportResponse) {
         if let work = receiveHead(response.head) { run(work) }
     }
@@ -133,7 +133,7 @@ extension Request: Hashable {
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-// Properties of the session that Alamofire's requests also have.
+// Properties of the session. Alamofire's requests also have the queues and the event monitor.
 extension Request {
     /// The session's ``Session/rootQueue``.
     public var underlyingQueue: DispatchQueue { session.queues.root }

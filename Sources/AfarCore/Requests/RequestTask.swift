@@ -96,7 +96,7 @@ extension RequestState {
         guard !performed.isEmpty else { return [] }
         let observers = makeObservers()
         if observers.tasks.isEmpty {
-            // Ends the last task with its request, which the task can outlive.
+            // Ends the last task when the request finishes, because the task can outlive the request.
             handlers.append(onFinish: { [weak request] in request?.mutable.withLock { $0.endTask() } })
         }
         for (number, urlRequest) in performed.enumerated().dropFirst(observers.tasks.count) {

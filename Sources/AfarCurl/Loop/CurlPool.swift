@@ -332,9 +332,9 @@ final class CurlPool {
         return true
     }
 
-    /// Makes ``runTimers(at:)`` run libcurl's transfers. Call this method if a socket wasn't opened for an address, for example because a policy
-    /// refused it, or was closed before it was connected. libcurl opens the socket for the next address only when it runs, and would otherwise
-    /// wait for half of the connect timeout.
+    /// Makes ``runTimers(at:)`` run libcurl's transfers. Call this method if a socket was closed before it was connected, or wasn't opened for
+    /// an address, for example because a policy refused the address. libcurl opens the socket for the next address only when it runs, and would
+    /// otherwise wait for half of the connect timeout.
     func tryAddressesSoon() { mustTryAddresses = true }
 
     private func tryAddresses() -> Bool {

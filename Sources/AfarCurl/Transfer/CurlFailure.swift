@@ -100,7 +100,7 @@ struct CurlFailure {
         }
     }
 
-    /// The error codes for libcurl's codes with which an HTTP transfer can end.
+    /// The error code for each libcurl code that can end an HTTP transfer.
     static let codes: [Int: TransportError.Code] = {
         var codes: [Int: TransportError.Code] = [:]
         func map(_ code: TransportError.Code, _ curlCodes: CURLcode...) {

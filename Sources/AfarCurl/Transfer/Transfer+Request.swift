@@ -183,7 +183,7 @@ extension Transfer {
         plan.route?.proxy?.kind == .https ? attempt.handle.flatMap { TLSConnection($0) } : nil
     }
 
-    /// Whether the server's certificates were accepted, if an evaluator decides about them.
+    /// Whether the session has no evaluator, or the evaluator accepts the server's certificates. Otherwise, the transfer fails.
     private func isTrusted(_ connection: TLSConnection?) -> Bool {
         guard let security = attempt.pool?.security, security.evaluation != nil else { return true }
         guard let connection else {

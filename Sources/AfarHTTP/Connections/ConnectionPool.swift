@@ -90,7 +90,7 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
         return open(host) ? .open : .wait
     }
 
-    /// Whether a host has a number of connections, or as many as the limit permits. Connections that are being opened count.
+    /// Whether a host has at least `count` connections, or as many as the limit permits. Connections that are being opened count.
     func hasConnections(_ count: Int, to key: Key) -> Bool {
         guard let host = hosts[key] else { return count <= 0 }
         return host.idle.count + host.inUse + host.opening >= min(count, limitPerHost)
@@ -160,7 +160,7 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
     /// Opens as many connections to a host as the limit permits, because they can't be shared.
     func stopSharing(_ key: Key) { hosts[key]?.limit = limitPerHost }
 
-    /// Removes and returns the first waiter, because it uses a shared connection or fails.
+    /// Removes and returns the first waiter. Called when the waiter uses a shared connection or fails.
     func takeWaiter(_ key: Key) -> Waiter? { hosts[key]?.waiting.takeFirst()?.waiter }
 
     /// Whether a connection to a host is being opened.

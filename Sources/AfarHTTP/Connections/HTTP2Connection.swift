@@ -173,7 +173,7 @@
             }
             continueStreams()
             send()
-            // Sending can fail, and reading the body of a request can fail.
+            // Streams have new events if sending has failed, or reading a request's body.
             continueStreams()
             engine.sharedTurnEnded(connection)
         }

@@ -146,7 +146,7 @@ extension HTTPExchange {
             // The decision may depend on another exchange that needs a connection to the same host.
             engine.makeRoom(beside: connection)
         case .discarded:
-            // A tunnel has no end.
+            // The response of a tunnel doesn't end, so it counts as complete.
             if isTunnel { sending.isResponseComplete = true }
             engine.noteDeadline(of: self)
         case .none: break

@@ -234,7 +234,8 @@ extension Double {
 // MARK: - Sessions
 
 extension Session {
-    /// Returns a sequence of a server's events that connects when a loop begins and reconnects after each connection.
+    /// Returns a sequence of a server's events. The sequence connects when a loop begins, and reconnects when a
+    /// connection ends.
     ///
     /// The headers `Accept: text/event-stream` and `Cache-Control: no-cache` are sent unless `headers` overrides them.
     ///

@@ -29,7 +29,7 @@
         }
         places[index] = nil
         start += 1
-        // At most as many elements are moved as were removed, so the average cost per element is constant.
+        // The number of moved elements never exceeds the number of removed ones, so the average cost per element is constant.
         if start * 2 >= places.count {
             places.removeFirst(start)
             start = 0

@@ -4,9 +4,9 @@
 
     /// Searches for a valid path from a server's certificate to a trusted certificate.
     ///
-    /// A certificate can have several possible issuers, for example a cross-signed authority whose other certificate has
-    /// expired (RFC 4158, section 2.3). OpenSSL builds one path and doesn't try another one if that path is invalid. The search
-    /// only selects certificates. OpenSSL validates each path with the settings of the failed validation, but without its
+    /// A certificate can have several possible issuers. For example, a cross-signed authority has two certificates, one of which
+    /// can have expired (RFC 4158, section 2.3). OpenSSL builds one path and doesn't try another one if that path is invalid. The
+    /// search only selects certificates. OpenSSL validates each path with the settings of the failed validation, but without its
     /// verification callback.
     struct CertificatePaths {
         /// The maximum number of presented certificates that are considered, besides the server's own.
@@ -99,8 +99,8 @@
             }
         }
 
-        /// Returns whether a certificate is a current authority that signed another certificate. A path without this property would
-        /// be invalid.
+        /// Returns whether a certificate belongs to an authority, is valid at this time, and signed another certificate. Otherwise,
+        /// a path with both certificates would be invalid.
         private mutating func isIssuer(_ issuer: OpaquePointer, of subject: OpaquePointer) -> Bool {
             let issuance = Issuance(issuer: issuer, subject: subject)
             if let known = issuances[issuance] { return known }

@@ -30,7 +30,7 @@ struct NodePart {
         case word(UnsafeBufferPointer<UInt8>)
         /// The node as a case of an enum: a container with a single key, the name of the node.
         case choice
-        /// For a list, the children that are cases of an enum.
+        /// The children that are cases of an enum, as the elements of a list.
         case choices(any Decodable.Type)
         /// Nothing. The element doesn't contain the value.
         case absent
