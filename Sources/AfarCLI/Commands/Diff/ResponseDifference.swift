@@ -208,7 +208,7 @@ enum BodyDifference {
         }
     }
 
-    /// The paths of different JSON values.
+    /// The paths of the JSON values that differ.
     var paths: [String] {
         guard case .json(let differences) = self else { return [] }
         return differences.map(\.path)
