@@ -87,7 +87,8 @@ enum DefaultOptions {
                 throw file.failure(
                     entry.entry,
                     entry.entry.value == nil
-                        ? "\(entry.name) can't be combined with an earlier line" : "the value of \(entry.name) is invalid")
+                        ? "\(entry.name) can't be combined with an earlier line"
+                        : "the value of \(entry.name) is invalid")
             }
         }
         return result
@@ -205,13 +206,16 @@ enum DefaultOptions {
         if let near = Misspelling.nearest(to: entry.option, in: names) {
             throw file.failure(entry, "\(entry.option) isn't an option of afar. Did you mean \(near)", end: "?")
         }
-        let joined = all.filter { !$0.isFlag }.flatMap(\.names).filter { $0.hasPrefix("--") && entry.option.hasPrefix($0) }
+        let joined = all.filter { !$0.isFlag }.flatMap(\.names).filter {
+            $0.hasPrefix("--") && entry.option.hasPrefix($0)
+        }
         if let name = joined.max(by: { $0.count < $1.count }) {
             throw file.failure(entry, "write a space between \(name) and its value")
         }
         // The word can be a value, and values can be secrets.
         throw file.failure(
-            entry, entry.option.wholeMatch(of: /-?-[a-z][a-z-]{0,19}/) == nil
+            entry,
+            entry.option.wholeMatch(of: /-?-[a-z][a-z-]{0,19}/) == nil
                 ? "the line isn't an option of afar" : "\(entry.option) isn't an option of afar")
     }
 }

@@ -51,7 +51,8 @@ extension NetworkOptions: OptionNaming {
 extension ArchiveOptions: OptionNaming {
     var given: Set<String> {
         names([
-            ("--har", har != nil), ("--record", record != nil), ("--replay", replay != nil), ("--report", report != nil),
+            ("--har", har != nil), ("--record", record != nil), ("--replay", replay != nil),
+            ("--report", report != nil),
         ])
     }
 }

@@ -54,7 +54,8 @@ enum OptionRules {
         Conflict(options: ["--headers", printWithoutBody], others: streaming, reason: ", which prints the body"),
         Conflict(
             options: ["--charset"], others: ["--sse", "--sse-json"], reason: ", because events are always UTF-8"),
-        Conflict(options: ["--output", "--remote-name"], others: ["--sse", "--sse-json"], reason: "; redirect with >"),
+        Conflict(
+            options: ["--output", "--remote-name"], others: ["--sse", "--sse-json"], reason: "; redirect with >"),
         Conflict(
             options: ["--retry", "--cache", "--har", "--record", "--replay"], others: ["bench"],
             reason: ", which measures each request"),

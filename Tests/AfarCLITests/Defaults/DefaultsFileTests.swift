@@ -69,11 +69,15 @@ import Testing
         ("-H 'X: secret", "line 1: the quote ' isn't closed."), ("timeout 3", "line 1: a line begins with an option"),
         ("-H X: secret", "line 1: an option has one value; put quotes around spaces."),
         ("--no-config", "line 1: --no-config can't be a default."),
-        ("-qname:secret", "line 1: -q isn't an option of afar."), ("--bearersecret", "line 1: write a space between --bearer"),
+        ("-qname:secret", "line 1: -q isn't an option of afar."),
+        ("--bearersecret", "line 1: write a space between --bearer"),
         ("--bearer:secret", "line 1: write a space"), ("--bearer=secret x", "line 1: an option has one value"),
-        ("--Secret", "line 1: the line isn't an option of afar."), ("--query secret", "line 1: --query requires name=value."),
-        ("--timeout secret", "line 1: the value of --timeout is invalid."), ("-msecret", "line 1: the value of --timeout"),
-        ("-Hsecret", "line 1: -H requires 'Name: value'."), ("--http secret", "line 1: the value of --http is invalid."),
+        ("--Secret", "line 1: the line isn't an option of afar."),
+        ("--query secret", "line 1: --query requires name=value."),
+        ("--timeout secret", "line 1: the value of --timeout is invalid."),
+        ("-msecret", "line 1: the value of --timeout"),
+        ("-Hsecret", "line 1: -H requires 'Name: value'."),
+        ("--http secret", "line 1: the value of --http is invalid."),
         ("-i\n--insecure-host a/secret", "line 2: --insecure-host is ignored"),
         ("--cookie-jar secret\n--session secret", "line 2: --session can't be combined with --cookie-jar in line 1."),
     ])
@@ -108,7 +112,8 @@ import Testing
         #expect(try Self.headers(quiet)["authorization"] == "Bearer token")
         #expect(!quiet.errors.contains("left out"))
         let verbose = try await Self.run("get", url, "--bearer", "token", "--stream", "-v", in: folder)
-        #expect(verbose.errors.contains("config, line 1: --netrc is left out: --netrc can't be combined with --bearer."))
+        #expect(
+            verbose.errors.contains("config, line 1: --netrc is left out: --netrc can't be combined with --bearer."))
         #expect(verbose.errors.contains("config, line 2: --retry is left out"), "\(verbose.errors)")
         #expect(try await Self.run("get", url, "--curl", in: folder).status == 0)
         #expect(try await Self.run("bench", url, "--requests", "1", in: folder).status == 0)

@@ -33,7 +33,8 @@ import Testing
     /// Returns a command that has all the options.
     private static func command(_ names: [String]) -> [String] {
         if let name = names.first(where: { !$0.hasPrefix("--") }) {
-            return name == "connect" ? [name, "localhost", "1"] : [name] + Array(repeating: "x", count: name == "diff" ? 2 : 1)
+            return name == "connect"
+                ? [name, "localhost", "1"] : [name] + Array(repeating: "x", count: name == "diff" ? 2 : 1)
         }
         if names.contains("--resumable") { return ["upload", "x", "--file", "f"] }
         if names.contains("--parallel") { return ["download", "x"] }

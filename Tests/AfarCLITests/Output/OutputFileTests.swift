@@ -15,7 +15,9 @@ import Testing
         try await Tool.run(arguments, directory: folder.url)
     }
 
-    private func text(_ name: String) throws -> String { String(decoding: try folder.contents(of: name), as: UTF8.self) }
+    private func text(_ name: String) throws -> String {
+        String(decoding: try folder.contents(of: name), as: UTF8.self)
+    }
 
     @Test(arguments: ["old", "new"]) func aSignalBeforeTheResponseChangesNothing(name: String) async throws {
         try folder.write("kept", to: "old")

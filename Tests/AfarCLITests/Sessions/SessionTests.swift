@@ -138,7 +138,9 @@ import Testing
         await server.stop()
     }
 
-    @Test(arguments: ["--session", "--cookie-jar"]) func aFolderThatCannotBeWrittenFailsEarly(option: String) async throws {
+    @Test(arguments: ["--session", "--cookie-jar"]) func aFolderThatCannotBeWrittenFailsEarly(option: String)
+        async throws
+    {
         try folder.write("", to: "file")
         let outcome = try await run(
             "/cookies/set?a=1", option, option == "--session" ? "work" : "file/jar",
@@ -161,8 +163,10 @@ import Testing
         (#""headers":[{"name":"X-A","value":"s\necret"}],"cookies":[]"#, 2),
         (#""headers":[{"name":"secret x","value":"secret"}],"cookies":[]"#, 2),
         (#""headers":[],"credential":{"user":"secret","auth":"secret"},"cookies":[]"#, 2),
-        (#""headers":[],"cookies":[{"name":"a","value":"secret","domain":"127.0.0.1","isHostOnly":true,"path":"/","#
-            + #""expires":1e300,"isSecure":false,"isHTTPOnly":false}]"#, 0),
+        (
+            #""headers":[],"cookies":[{"name":"a","value":"secret","domain":"127.0.0.1","isHostOnly":true,"path":"/","#
+                + #""expires":1e300,"isSecure":false,"isHTTPOnly":false}]"#, 0
+        ),
     ])
     func faultyContentIsNotPrinted(members: String, status: Int32) async throws {
         let origin = server.url.absoluteString.trimmingCharacters(in: ["/"])
