@@ -91,7 +91,9 @@ struct OutputOptions: ParsableArguments {
     var charset: TextEncoding?
 
     func validate() throws {
-        let choices = [("--print", print != nil), ("--headers", headers), ("--body", body), ("--meta", meta)].filter(\.1).map(\.0)
+        let choices = [("--print", print != nil), ("--headers", headers), ("--body", body), ("--meta", meta)].filter(
+            \.1
+        ).map(\.0)
         guard choices.count <= 1 else {
             throw ValidationError("\(choices.joined(separator: " and ")) can't be combined. Choose one.")
         }
