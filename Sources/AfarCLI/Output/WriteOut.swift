@@ -119,7 +119,9 @@ struct WriteOutExchange {
     private var head: ResponseHead? { request.responseHead }
     private var transactions: [TransactionMetrics] { request.metrics?.transactionMetrics ?? [] }
     private var last: TransactionMetrics? { transactions.last }
-    private var redirects: [TransactionMetrics] { transactions.dropLast().filter { $0.responseHead?.isRedirect == true } }
+    private var redirects: [TransactionMetrics] {
+        transactions.dropLast().filter { $0.responseHead?.isRedirect == true }
+    }
 
     func value(of variable: WriteOutVariable) -> String {
         switch variable {
@@ -176,7 +178,8 @@ struct WriteOutExchange {
 
     /// Returns the time from the start of the request to the last event of a kind, in seconds; 0 without an event.
     private func time(_ date: (TransactionMetrics) -> Date?) -> String {
-        guard let start = transactions.first?.fetchStartDate, let end = transactions.reversed().lazy.compactMap(date).first
+        guard let start = transactions.first?.fetchStartDate,
+            let end = transactions.reversed().lazy.compactMap(date).first
         else { return Self.text(nil) }
         return Self.text(end.timeIntervalSince(start))
     }

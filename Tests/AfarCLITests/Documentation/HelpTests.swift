@@ -80,7 +80,7 @@ struct HelpTests {
             for line in lines { #expect(line.count <= 80, "\(line)") }
         }
         let text = try await Tool.run("-h").text
-        for name in ["-H, --header", "-d, --data", "--offline", "-w, --write-out", "download, upload"] {
+        for name in ["-H, --header", "-d, --data", "--offline", "-w, --write-out", "image, download"] {
             #expect(text.contains(name), "\(text)")
         }
         #expect(!text.contains("--keylog"))
