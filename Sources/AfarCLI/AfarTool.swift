@@ -58,6 +58,7 @@ struct AfarTool: AsyncParsableCommand {
         StandardOutput.reserveStandardStreams()
         var failure: (any Error)?
         do { try await run(Array(CommandLine.arguments.dropFirst())) } catch { failure = error }
+        UnretriedRequest.report()
         CookieJarFile.save()
         SessionFile.save()
         let isSaved = ArchiveFile.save()
@@ -84,7 +85,10 @@ struct AfarTool: AsyncParsableCommand {
 
     /// Returns the command of a command line.
     private static func command(for arguments: [String]) throws -> any ParsableCommand {
-        guard !arguments.isEmpty else { return try parseAsRoot(["--help"]) }
+        guard !arguments.isEmpty else {
+            StandardError.write(helpMessage() + "\n")
+            throw Failure(.usage, "")
+        }
         let arguments = try DefaultOptions.adding(to: arguments)
         do {
             return try parseAsRoot(arguments)

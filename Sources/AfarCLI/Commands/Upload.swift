@@ -42,17 +42,17 @@ struct Upload: ResponseCommand {
             guard case .file(.plain(let path), let type) = content else {
                 throw Failure(.usage, "--resumable requires a regular file. Specify it with --file.")
             }
-            if choice != .tus, plan.headers["Content-Type"] == nil { plan.headers.add(.contentType(type)) }
+            if choice != .tus, plan.canAdd("Content-Type") { plan.headers.add(.contentType(type)) }
             let runner = ResumableUploadRunner(
                 plan: plan, path: path, type: type, choice: choice, record: upload.state, progress: progress,
                 options: self)
             return try await runner.run()
         }
         guard upload.state == nil else { throw Failure(.usage, "--state requires --resumable.") }
-        if let type = content.type, plan.headers["Content-Type"] == nil { plan.headers.add(.contentType(type)) }
+        if let type = content.type, plan.canAdd("Content-Type") { plan.headers.add(.contentType(type)) }
         try await UploadRunner(
             plan: plan, content: content, progress: progress, options: self,
-            file: file.file(for: plan.url)
+            file: inspection.curl ? nil : file.file(for: plan.url), curlOptions: file.curlOptions
         ).run()
     }
 }
@@ -113,6 +113,8 @@ struct UploadRunner {
     let options: any ResponseCommand
     /// The file for the response's body; nil to print it.
     let file: OutputFile?
+    /// curl's options for the same file.
+    let curlOptions: [String]
 
     func run() async throws {
         let inspector = try Inspector(options)
@@ -141,7 +143,7 @@ struct UploadRunner {
     }
 
     private var curlCommand: CurlCommand {
-        var command = CurlCommand(plan, options)
+        var command = CurlCommand(plan, options, more: curlOptions)
         command.body = content.curlBody
         return command
     }

@@ -20,6 +20,12 @@ struct OutputFileOptions: ParsableArguments {
         if output != nil, usesRemoteName { throw ValidationError("Choose between --output and --remote-name.") }
     }
 
+    /// The equivalent options of curl.
+    var curlOptions: [String] {
+        if usesRemoteName { return ["--remote-name"] }
+        return output.map { $0 == "-" ? [] : ["--output", $0] } ?? []
+    }
+
     /// Opens the file for the body of a response; nil for the standard output.
     func file(for url: String) throws -> OutputFile? {
         if usesRemoteName { return try OutputFile(path: FileName.suggested(contentDisposition: nil, url: url)) }
