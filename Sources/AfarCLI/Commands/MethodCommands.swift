@@ -73,7 +73,8 @@ struct RequestCommand<Kind: RequestKind>: ResponseCommand {
     private func printCurlCommand(for plan: RequestPlan) throws {
         let buffering = streaming.format == nil ? [] : ["--no-buffer"]
         let plan = streaming.format.map { StreamRunner(plan: plan, options: self, format: $0).plan } ?? plan
-        try Inspector(self).printCurlCommand(CurlCommand(plan, self, more: buffering + file.curlOptions), for: plan)
+        try Inspector(self).printCurlCommand(
+            CurlCommand(plan, self, more: buffering + file.curlOptions(for: plan.url)), for: plan)
     }
 }
 

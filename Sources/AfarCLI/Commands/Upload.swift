@@ -52,7 +52,7 @@ struct Upload: ResponseCommand {
         if let type = content.type, plan.canAdd("Content-Type") { plan.headers.add(.contentType(type)) }
         try await UploadRunner(
             plan: plan, content: content, progress: progress, options: self,
-            file: inspection.curl ? nil : file.file(for: plan.url), curlOptions: file.curlOptions
+            file: inspection.curl ? nil : file.file(for: plan.url), curlOptions: file.curlOptions(for: plan.url)
         ).run()
     }
 }

@@ -20,10 +20,12 @@ struct OutputFileOptions: ParsableArguments {
         if output != nil, usesRemoteName { throw ValidationError("Choose between --output and --remote-name.") }
     }
 
-    /// The equivalent options of curl.
-    var curlOptions: [String] {
-        if usesRemoteName { return ["--remote-name"] }
-        return output.map { $0 == "-" ? [] : ["--output", $0] } ?? []
+    /// Returns the options of curl for the same file. curl requires a name in the URL, and uses it as it is written.
+    func curlOptions(for url: String) -> [String] {
+        guard usesRemoteName else { return output.map { $0 == "-" ? [] : ["--output", $0] } ?? [] }
+        let name = FileName.suggested(contentDisposition: nil, url: url)
+        let path = url.prefix { !"?#".contains($0) }
+        return path.hasSuffix("/\(name)") ? ["--remote-name"] : ["--output", name]
     }
 
     /// Opens the file for the body of a response; nil for the standard output.

@@ -28,15 +28,12 @@ enum MisplacedWords {
     /// Returns what to write instead of an argument that isn't `name=value`. It begins with a space, unless it's empty.
     static func advice(for text: String, option: String) -> String {
         if isURL(text) { return " It's a URL: write the value of \(option) before it." }
-        guard option == "--json" || option == "--form" else { return "" }
-        if isJSON(text) { return " To send JSON text, write --raw '{…}'." }
-        if text.hasPrefix("@"), text.count > 1 { return " To send a file, write --raw \(text)." }
-        return ""
+        guard ["--json", "--form"].contains(option), text.hasPrefix("@"), text.count > 1 else { return "" }
+        return " To send a file, write --raw \(text)."
     }
 
     /// Returns what to write instead of an argument that isn't a request item. It begins with a space, unless it's empty.
     static func advice(forItem text: String) -> String {
-        if isJSON(text) { return " To send JSON text, write --raw '{…}'." }
         guard text.hasPrefix("@"), text.count > 1 else { return "" }
         return " To send the file as the body, write --raw \(text). To send it in a multipart form, write name\(text)."
     }

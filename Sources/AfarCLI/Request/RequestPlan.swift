@@ -109,7 +109,8 @@ struct RequestPlan {
             throw Failure(.usage, "\"Host:\" can't remove Host: every request requires it (RFC 9110, section 7.2).")
         }
         if removes("Content-Length"), body != nil {
-            throw Failure(.usage, "\"Content-Length:\" can't remove Content-Length: the server needs the body's length.")
+            throw Failure(
+                .usage, "\"Content-Length:\" can't remove Content-Length: the server needs the body's length.")
         }
     }
 
@@ -218,8 +219,10 @@ struct NamedValue: Equatable {
 
     /// Parses "name=value", where the value can contain "=".
     init(_ text: String, option: String) throws {
-        let isJSON = option == "--json" && MisplacedWords.isJSON(text)
-        guard let sign = text.firstIndex(of: "="), sign != text.startIndex, !isJSON else {
+        if ["--json", "--form"].contains(option), MisplacedWords.isJSON(text) {
+            throw Failure(.usage, "\(option) requires name=value, not JSON text. To send JSON text, write --raw '{…}'.")
+        }
+        guard let sign = text.firstIndex(of: "="), sign != text.startIndex else {
             let advice = MisplacedWords.advice(for: text, option: option)
             throw Failure(.usage, "\(option) requires name=value, not \"\(text)\".\(advice)")
         }

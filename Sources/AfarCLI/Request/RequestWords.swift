@@ -58,8 +58,10 @@ struct RequestWords: ParsableArguments {
         }
         if let failure = MisplacedWords.failure(forItemInsteadOfURL: url) { throw failure }
         let items = try words.map { word in
+            guard !MisplacedWords.isJSON(word) else {
+                throw Failure(.usage, "JSON text isn't a request item. To send JSON text, write --raw '{…}'.")
+            }
             do {
-                if MisplacedWords.isJSON(word) { throw RequestItem.NotAnItem(text: word) }
                 return try RequestItem(word)
             } catch is RequestItem.NotAnItem {
                 let hint =

@@ -1,4 +1,5 @@
 import Afar
+import AfarTestServer
 import ArgumentParser
 import Foundation
 import Testing
@@ -78,6 +79,20 @@ struct RequestItemTests {
         #expect(try target("http://get") == .init(url: "http://get"))
         let failure = #expect(throws: Failure.self) { try target("purge", "example.com") }
         #expect(failure?.message.contains("-X PURGE") == true)
+    }
+
+    /// RFC 9110, section 9.1.
+    @Test func methodsAreSentAsWritten() async throws {
+        let server = try await TestServer.start()
+        let url = server.url("/anything").absoluteString
+        for (arguments, method) in [
+            (["-X", "Purge"], "Purge"), (["-X", "purge"], "purge"), (["-X", "post"], "POST"), (["-XDelete"], "DELETE"),
+        ] {
+            let outcome = try await Tool.run(arguments + [url])
+            #expect(try outcome.json()["method"] as? String == method)
+        }
+        #expect(try await Tool.run("Post", url).json()["method"] as? String == "POST")
+        await server.stop()
     }
 
     @Test(arguments: [
