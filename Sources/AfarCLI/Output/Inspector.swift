@@ -198,6 +198,7 @@ extension CurlCommand {
             ("--verbose", options.inspection.verbose),
         ]
         self.init(
-            plan, sentWith: options, showsSecrets: options.inspection.showSecrets, more: choices.filter(\.1).map(\.0) + more)
+            plan, sentWith: options, showsSecrets: options.inspection.showSecrets,
+            more: choices.filter(\.1).map(\.0) + more)
     }
 }

@@ -11,7 +11,7 @@ struct RequestItemTests {
         ("a=b", RequestItem.Kind.text, "a", "b"), ("a==b", .query, "a", "b"), ("a:=3", .json, "a", "3"),
         ("a:b", .header, "a", "b"), ("a@b", .file, "a", "b"), ("a=@b", .textFile, "a", "b"),
         ("a:=@b", .jsonFile, "a", "b"), ("a:@b", .headerFile, "a", "b"), ("a==@b", .queryFile, "a", "b"),
-        ("a=", .text, "a", ""), ("a:", .header, "a", ""), ("a;", .header, "a", " "),
+        ("a=", .text, "a", ""), ("a:", .header, "a", ""), ("a;", .emptyHeader, "a", ""),
         ("a=b:c", .text, "a", "b:c"), ("a:b=c", .header, "a", "b=c"),
         ("a:http://x/?y=z@w", .header, "a", "http://x/?y=z@w"),
         (#"a\=b=c"#, .text, "a=b", "c"), (#"a\:b:c"#, .header, "a:b", "c"), (#"a\\=b"#, .text, #"a\"#, "b"),

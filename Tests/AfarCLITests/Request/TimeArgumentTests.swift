@@ -1,4 +1,5 @@
 import AfarTestServer
+import ArgumentParser
 import Foundation
 import Testing
 
