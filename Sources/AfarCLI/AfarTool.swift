@@ -58,6 +58,7 @@ struct AfarTool: AsyncParsableCommand {
         StandardOutput.reserveStandardStreams()
         var failure: (any Error)?
         do { try await run(Array(CommandLine.arguments.dropFirst())) } catch { failure = error }
+        UnretriedRequest.report()
         let status = failure.map { self.status(after: $0) } ?? .success
         let outcome = UnsavedFiles.save(after: .completed(status, failure))
         if case .interrupted(let signal) = outcome.ending { Interruption.terminate(by: signal) }
@@ -84,7 +85,10 @@ struct AfarTool: AsyncParsableCommand {
 
     /// Returns the command of a command line.
     private static func command(for arguments: [String]) throws -> any ParsableCommand {
-        guard !arguments.isEmpty else { return try parseAsRoot(["--help"]) }
+        guard !arguments.isEmpty else {
+            StandardError.write(helpMessage() + "\n")
+            throw Failure(.usage, "")
+        }
         return try DefaultOptions.command(for: arguments, parse)
     }
 

@@ -33,6 +33,19 @@ struct Failure: Error, Equatable {
             self.init(.usage, hint)
             return
         }
+        // The parser's own prefix only repeats what the message of an option's value names.
+        if isUsage,
+            let text = message.firstMatch(of: /(?s)^The value '.*' is invalid for '-[^']*': (--[a-z-]+ requires .*)$/)
+        {
+            self.init(.usage, String(text.output.1))
+            return
+        }
+        if isUsage, message.contains("Missing expected argument '<url>"),
+            let advice = MisplacedWords.adviceForMissingURL(in: arguments)
+        {
+            self.init(.usage, advice)
+            return
+        }
         self.init(isUsage ? .usage : .other, isUsage ? "\(Self.sentence(message)) See \(help)." : message)
     }
 

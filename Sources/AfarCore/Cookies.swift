@@ -134,7 +134,7 @@ extension SessionConfiguration {
         let policy = accepts ? httpCookieAcceptPolicy : .never
         guard let cookieStore, sends || policy != .never else { return nil }
         return CookieStage(
-            cookieStore, rules: CookieRules(publicSuffixes: publicSuffixList), sends: sends,
+            cookieStore, rules: CookieRules(publicSuffixes: publicSuffixList), sends: sends, joins: joinsCookies,
             accepts: CookieStage.AcceptPolicy(policy))
     }
 }

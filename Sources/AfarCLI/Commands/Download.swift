@@ -39,7 +39,7 @@ struct Download: AsyncParsableCommand, CookieSaving {
 
     func run() async throws {
         var plan = try RequestPlan(.get, address, self)
-        if plan.headers["Accept-Encoding"] == nil {
+        if plan.canAdd("Accept-Encoding") {
             // Without content coding, the file arrives unchanged and its length is known in advance.
             plan.headers.add(name: "Accept-Encoding", value: "identity")
         }
@@ -127,7 +127,9 @@ struct DownloadRunner {
     private var curlCommand: CurlCommand {
         let destination = options.file.output.map { ["--output", $0] } ?? ["--remote-name", "--remote-header-name"]
         let continuation = options.file.resume ? ["--continue-at", "-"] : []
-        return CurlCommand(plan, sentWith: options, more: ["--fail"] + continuation + destination)
+        return CurlCommand(
+            plan, sentWith: options, showsSecrets: options.inspection.showSecrets,
+            more: ["--fail"] + continuation + destination)
     }
 
     private func download(

@@ -44,6 +44,9 @@ struct RequestCommand<Kind: RequestKind>: ResponseCommand {
             throw Failure(.usage, ForeignOption.ambiguousShortFail)
         }
         let plan = try RequestPlan(target, choice, commandMethod: Kind.method, self, body)
+        let input = UnreadInput(method: plan.method, hasBody: plan.body != nil)
+        defer { input.report() }
+        if inspection.curl { return try printCurlCommand(for: plan) }
         let file = try file.file(for: plan.url)
         // A file receives the body as it arrives.
         if let format = streaming.format, format.isEvents || file == nil {
@@ -54,6 +57,13 @@ struct RequestCommand<Kind: RequestKind>: ResponseCommand {
         } else {
             try await RequestRunner(plan: plan, options: self, file: file).run()
         }
+    }
+
+    private func printCurlCommand(for plan: RequestPlan) throws {
+        let buffering = streaming.format == nil ? [] : ["--no-buffer"]
+        let plan = streaming.format.map { StreamRunner(plan: plan, options: self, format: $0).plan } ?? plan
+        try Inspector(self).printCurlCommand(
+            CurlCommand(plan, self, more: buffering + file.curlOptions(for: plan.url)), for: plan)
     }
 }
 

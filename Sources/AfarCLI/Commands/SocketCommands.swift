@@ -29,14 +29,17 @@ struct OpenWebSocket: AsyncParsableCommand, CookieSaving {
     @Option(
         help: ArgumentHelp(
             "After the end of the input, close once no message has arrived for this long. (default: 1)",
-            valueName: "seconds"))
-    var wait: Double = 1
+            valueName: "time"),
+        transform: { try TimeArgument($0, option: "--wait", in: TimeArgument.Range.delay) })
+    var wait = TimeArgument(seconds: 1)
 
     @Option(name: .customLong("protocol"), help: ArgumentHelp("The subprotocol to offer.", valueName: "name"))
     var subprotocol: String?
 
-    @Option(help: ArgumentHelp("Send pings at this interval, and fail if one isn't answered.", valueName: "seconds"))
-    var ping: Double?
+    @Option(
+        help: ArgumentHelp("Send pings at this interval, and fail if one isn't answered.", valueName: "time"),
+        transform: { try TimeArgument($0, option: "--ping", in: TimeArgument.Range.interval) })
+    var ping: TimeArgument?
 
     @Option(help: ArgumentHelp("The maximum size of a message. (default: 16777216)", valueName: "bytes"))
     var maxMessage: Int = 16_777_216
@@ -49,15 +52,7 @@ struct OpenWebSocket: AsyncParsableCommand, CookieSaving {
 
     func validate() throws {
         try checkSending()
-        guard wait >= 0, wait <= 86_400 else {
-            throw ValidationError("--wait must be from 0 to 86400 seconds (a day).")
-        }
         guard maxMessage > 0 else { throw ValidationError("--max-message must be at least 1 byte.") }
-        if let ping {
-            guard ping > 0, ping <= 86_400 else {
-                throw ValidationError("--ping must be more than 0 and at most 86400 seconds (a day).")
-            }
-        }
     }
 
     func run() async throws {
@@ -68,7 +63,7 @@ struct OpenWebSocket: AsyncParsableCommand, CookieSaving {
         let session = try makeSession(for: plan) { $0 }
         let socket = session.webSocketRequest(
             to: plan.url,
-            configuration: .init(protocol: subprotocol, maximumMessageSize: maxMessage, pingInterval: ping),
+            configuration: .init(protocol: subprotocol, maximumMessageSize: maxMessage, pingInterval: ping?.seconds),
             headers: plan.headers)
         StandardOutput.onClose { socket.cancel() }
         let lastMessage = Locked(ContinuousClock.now)
@@ -76,7 +71,7 @@ struct OpenWebSocket: AsyncParsableCommand, CookieSaving {
         for await event in socket.webSocketTask().streamingMessageEvents() {
             switch event.kind {
             case .connected:
-                if !listen, !hasOpened { LineSender(to: socket, lastMessage, wait).start() }
+                if !listen, !hasOpened { LineSender(to: socket, lastMessage, wait.duration).start() }
                 hasOpened = true
             case .receivedMessage(let message):
                 lastMessage.withLock { $0 = .now }
@@ -114,10 +109,10 @@ private struct LineSender {
     private let lastMessage: Locked<ContinuousClock.Instant>
     private let wait: Duration
 
-    init(to socket: WebSocketRequest, _ lastMessage: Locked<ContinuousClock.Instant>, _ wait: Double) {
+    init(to socket: WebSocketRequest, _ lastMessage: Locked<ContinuousClock.Instant>, _ wait: Duration) {
         self.socket = socket
         self.lastMessage = lastMessage
-        self.wait = .seconds(wait)
+        self.wait = wait
     }
 
     func start() {
@@ -160,15 +155,16 @@ struct Connect: AsyncParsableCommand {
     @Flag(help: "Use TLS.")
     var tls = false
 
-    @Option(help: ArgumentHelp("The time limit for connecting.", valueName: "seconds"))
-    var timeout: Double = 30
+    @Option(
+        help: ArgumentHelp("The time limit for connecting.", valueName: "time"),
+        transform: { try TimeArgument($0, option: "--timeout") })
+    var timeout = TimeArgument(seconds: 30)
 
     @OptionGroup(title: "Network") var network: NetworkOptions
 
     @OptionGroup(title: "Trust and identity") var security: SecurityOptions
 
     func validate() throws {
-        try TimeoutArgument.check(timeout)
         try OptionRules.check(network.given.union([Self._commandName]))
     }
 
@@ -186,7 +182,7 @@ struct Connect: AsyncParsableCommand {
             configuration: configuration, serverTrustManager: try security.trustManager(for: url))
         let stream = session.stream(
             withHostName: HostName(ofAuthority: authority).text, port: port, isSecure: tls)
-        stream.options { $0.connectTimeout = timeout }
+        stream.options { $0.connectTimeout = timeout.seconds }
         StandardOutput.onClose { stream.cancel() }
         do {
             InputSender(to: stream).start()

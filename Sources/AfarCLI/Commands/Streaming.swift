@@ -11,7 +11,7 @@ struct StreamRunner {
 
     init(plan: RequestPlan, options: any ResponseCommand, format: StreamFormat) {
         var plan = plan
-        if format.isEvents, plan.headers["Accept"] == nil { plan.headers.add(.accept("text/event-stream")) }
+        if format.isEvents, plan.canAdd("Accept") { plan.headers.add(.accept("text/event-stream")) }
         self.plan = plan
         self.options = options
         self.format = format
@@ -19,9 +19,6 @@ struct StreamRunner {
 
     func run() async throws {
         let inspector = Inspector(options)
-        if options.inspection.curl {
-            return try inspector.printCurlCommand(CurlCommand(plan, options, more: ["--no-buffer"]), for: plan)
-        }
         let session = try options.makeSession(for: plan) { inspector.watch($0) }
         // Releasing the session would end the request.
         defer { withExtendedLifetime(session) {} }

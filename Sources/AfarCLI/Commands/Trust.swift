@@ -26,12 +26,12 @@ struct Trust: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Trust only the authorities in this PEM file.", valueName: "file"))
     var cacert: String?
 
-    @Option(help: ArgumentHelp("The time limit for the entire operation.", valueName: "seconds"))
-    var timeout: Double = 30
+    @Option(
+        help: ArgumentHelp("The time limit for the entire operation.", valueName: "time"),
+        transform: { try TimeArgument($0, option: "--timeout") })
+    var timeout = TimeArgument(seconds: 30)
 
     @OptionGroup var colors: ColorOptions
-
-    func validate() throws { try TimeoutArgument.check(timeout) }
 
     func run() async throws {
         guard !host.lowercased().hasPrefix("http://") else {
@@ -40,7 +40,7 @@ struct Trust: AsyncParsableCommand {
         let url = host.contains("://") ? host : "https://" + (host.hasPrefix(":") ? "localhost" : "") + host
         var configuration = SessionConfiguration.default
         configuration.certificateBundle = try cacert.map(SecurityOptions.authorities)
-        configuration.timeoutIntervalForResource = timeout
+        configuration.timeoutIntervalForResource = timeout.seconds
         let recorder = TrustRecorder()
         let session = Session(configuration: configuration, serverTrustManager: TrustRecorderManager(recorder))
         let response = await session.request(url).redirect(using: .doNotFollow).serializingData().response

@@ -44,16 +44,16 @@ struct Upload: ResponseCommand {
             guard case .file(.plain(let path), let type) = content else {
                 throw Failure(.usage, "--resumable requires a regular file. Specify it with --file.")
             }
-            if choice != .tus, plan.headers["Content-Type"] == nil { plan.headers.add(.contentType(type)) }
+            if choice != .tus, plan.canAdd("Content-Type") { plan.headers.add(.contentType(type)) }
             let runner = ResumableUploadRunner(
                 plan: plan, path: path, type: type, choice: choice, record: upload.state, progress: progress,
                 options: self)
             return try await runner.run()
         }
-        if let type = content.type, plan.headers["Content-Type"] == nil { plan.headers.add(.contentType(type)) }
+        if let type = content.type, plan.canAdd("Content-Type") { plan.headers.add(.contentType(type)) }
         try await UploadRunner(
             plan: plan, content: content, progress: progress, options: self,
-            file: file.file(for: plan.url)
+            file: inspection.curl ? nil : file.file(for: plan.url), curlOptions: file.curlOptions(for: plan.url)
         ).run()
     }
 }
@@ -114,6 +114,8 @@ struct UploadRunner {
     let options: any ResponseCommand
     /// The file for the response's body; nil to print it.
     let file: OutputFile?
+    /// curl's options for the same file.
+    let curlOptions: [String]
 
     func run() async throws {
         let inspector = Inspector(options)
@@ -142,7 +144,7 @@ struct UploadRunner {
     }
 
     private var curlCommand: CurlCommand {
-        var command = CurlCommand(plan, options)
+        var command = CurlCommand(plan, options, more: curlOptions)
         command.body = content.curlBody
         return command
     }

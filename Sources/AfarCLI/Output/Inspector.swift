@@ -113,39 +113,52 @@ struct InspectionOptions: ParsableArguments {
 extension CurlCommand {
     /// Creates the curl command that sends the same request.
     ///
-    /// - Parameter more: Additional options for curl.
-    init(_ plan: RequestPlan, sentWith options: some RequestSending, more: [String]) {
+    /// - Parameters:
+    ///   - showsSecrets: Whether the command contains passwords.
+    ///   - more: Additional options for curl.
+    init(_ plan: RequestPlan, sentWith options: some RequestSending, showsSecrets: Bool, more: [String]) {
         let sending = options.sending
         self.init(
             method: plan.method.rawValue, url: plan.url, headers: plan.headersWithCookies, body: plan.body?.curlBody)
+        suppressedHeaders = plan.removedHeaders
         isDecoding = plan.headers["Accept-Encoding"] == nil
         maximumRedirects = sending.follow ? sending.maxRedirects ?? SessionConfiguration.default.maximumRedirects : nil
         let timeout =
-            (sending.timeout.map { ["--max-time", Self.seconds($0)] } ?? [])
-            + (sending.connectTimeout.map { ["--connect-timeout", Self.seconds($0)] } ?? [])
+            (sending.timeout.map { ["--max-time", Self.seconds($0.seconds)] } ?? [])
+            + (sending.connectTimeout.map { ["--connect-timeout", Self.seconds($0.seconds)] } ?? [])
         let retries = Retries(sending).curlOptions
-        let cookies = options.cookieJar.map { ["--cookie", $0, "--cookie-jar", $0] } ?? []
+        var files = sending.cookieFiles
+        if let jar = options.cookieJar, !plan.removes("Cookie") { files.append(jar) }
+        // With files, curl would send a header in addition to their cookies.
+        if !files.isEmpty, let field = headers["Cookie"], field.contains("=") {
+            headers.remove(name: "Cookie")
+            self.cookies = field
+        }
+        let cookies = files.flatMap { ["--cookie", $0] } + (options.cookieJar.map { ["--cookie-jar", $0] } ?? [])
         self.options =
-            timeout + retries + cookies + Self.options(options.network)
-            + Self.options(plan.security, options.network, for: plan.url)
+            timeout + retries + cookies + Self.options(options.network, showsSecrets: showsSecrets)
+            + Self.options(plan.security, options.network, for: plan.url, showsSecrets: showsSecrets)
             + more
     }
 
-    private static func options(_ network: NetworkOptions) -> [String] {
-        let proxy = network.proxy.map { ["--proxy", $0 == "none" ? "" : Redaction.standard.url($0)] } ?? []
+    private static func options(_ network: NetworkOptions, showsSecrets: Bool) -> [String] {
+        let redaction = Redaction(showsSecrets: showsSecrets)
+        let proxy = network.proxy.map { ["--proxy", $0 == "none" ? "" : redaction.url($0)] } ?? []
         let socket = network.unixSocket.map { ["--unix-socket", $0] } ?? []
         let interface = network.interface.map { ["--interface", $0] } ?? []
         let version = network.http.map { [$0.curlOption] } ?? []
         let family = network.addressFamily.map { ["--\($0.rawValue)"] } ?? []
-        let probes = network.keepaliveTime.map { ["--keepalive-time", "\($0)"] } ?? []
-        let doh = network.dohUrl.map { ["--doh-url", Redaction.standard.url($0)] } ?? []
+        let probes = network.keepaliveTime.map { ["--keepalive-time", "\($0.wholeSeconds)"] } ?? []
+        let doh = network.dohUrl.map { ["--doh-url", redaction.url($0)] } ?? []
         let rate = network.limitRate.map { ["--limit-rate", $0.text] } ?? []
         return version + proxy + socket + network.connectTo.flatMap { ["--connect-to", $0] } + interface + family
             + probes + doh + rate
     }
 
-    /// Returns the options without a password; curl prompts for it.
-    private static func options(_ security: SecurityOptions, _ network: NetworkOptions, for url: String) -> [String] {
+    /// Returns the options. Unless secrets are shown, they have no password, and curl prompts for it.
+    private static func options(
+        _ security: SecurityOptions, _ network: NetworkOptions, for url: String, showsSecrets: Bool
+    ) -> [String] {
         let pins = security.pin.map { (try? PublicKey(pin: $0).pin) ?? $0 }
         let files = [
             ("--cacert", security.cacert),
@@ -154,7 +167,7 @@ extension CurlCommand {
             ("--pinnedpubkey", pins.isEmpty ? nil : pins.joined(separator: ";")),
         ]
         // Basic credentials are already in a header.
-        let name = security.auth == .basic ? nil : security.user.map { String($0.prefix { $0 != ":" }) }
+        let name = security.auth == .basic ? nil : security.curlUser(withPassword: showsSecrets)
         let user = (name ?? (security.auth == .negotiate ? ":" : nil)).map { ["--user", $0] } ?? []
         let scheme = user.isEmpty ? [] : ["--\(security.auth?.rawValue ?? "anyauth")"]
         let netrc = security.netrcFile(for: url, over: network).map { ["--netrc-file", $0] } ?? []
@@ -182,6 +195,8 @@ extension CurlCommand {
             ("--verbose", options.inspection.verbose),
         ]
         let text = options.output.writeOut.map { ["--write-out", $0.argument] } ?? []
-        self.init(plan, sentWith: options, more: choices.filter(\.1).map(\.0) + text + more)
+        self.init(
+            plan, sentWith: options, showsSecrets: options.inspection.showSecrets,
+            more: choices.filter(\.1).map(\.0) + text + more)
     }
 }

@@ -16,6 +16,14 @@ struct OutputFileOptions: ParsableArguments {
         help: "Write the body to a file in the current directory with the name in the URL.")
     var usesRemoteName = false
 
+    /// Returns the options of curl for the same file. curl requires a name in the URL, and uses it as it is written.
+    func curlOptions(for url: String) -> [String] {
+        guard usesRemoteName else { return output.map { $0 == "-" ? [] : ["--output", $0] } ?? [] }
+        let name = FileName.suggested(contentDisposition: nil, url: url)
+        let path = url.prefix { !"?#".contains($0) }
+        return path.hasSuffix("/\(name)") ? ["--remote-name"] : ["--output", name]
+    }
+
     /// Opens the file for the body of a response; nil for the standard output.
     func file(for url: String) throws -> OutputFile? {
         if usesRemoteName { return try OutputFile(path: FileName.suggested(contentDisposition: nil, url: url)) }

@@ -50,8 +50,10 @@ struct NetworkOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Send TCP keep-alive probes when a connection has been idle for this time.", valueName: "seconds"))
-    var keepaliveTime: Int?
+            "Send TCP keep-alive probes when a connection has been idle for this time, in whole seconds.",
+            valueName: "time"),
+        transform: { try TimeArgument($0, option: "--keepalive-time", in: 1...32_767) })
+    var keepaliveTime: TimeArgument?
 
     @Option(
         help: ArgumentHelp(
@@ -89,7 +91,7 @@ struct NetworkOptions: ParsableArguments {
             if isAddress { settings.localAddress = interface } else { settings.interface = interface }
         }
         settings.addressFamily = addressFamily?.family ?? .any
-        settings.tcpKeepAlive = keepaliveTime.map { .init(idle: $0) }
+        settings.tcpKeepAlive = keepaliveTime.map { .init(idle: $0.wholeSeconds) }
         return readsEnvironment || settings != NetworkSettings() || proxy != nil ? settings : nil
     }
 

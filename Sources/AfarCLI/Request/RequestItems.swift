@@ -6,6 +6,8 @@ struct RequestItem: Equatable {
     enum Kind: String, CaseIterable {
         /// A header; without a value, the header isn't sent.
         case header = ":"
+        /// A header that is sent without a value. It has nothing after the separator.
+        case emptyHeader = ";"
         /// A parameter of the query.
         case query = "=="
         /// A member of the body with a text.
@@ -27,9 +29,14 @@ struct RequestItem: Equatable {
         var isData: Bool {
             switch self {
             case .text, .json, .file, .textFile, .jsonFile: true
-            case .header, .query, .headerFile, .queryFile: false
+            case .header, .emptyHeader, .query, .headerFile, .queryFile: false
             }
         }
+
+        var isHeader: Bool { self == .header || self == .emptyHeader || self == .headerFile }
+
+        /// The kinds whose separators can be followed by a value.
+        static let withValue = allCases.filter { $0 != .emptyHeader }
     }
 
     var kind: Kind
@@ -54,7 +61,7 @@ struct RequestItem: Equatable {
                 continue
             }
             // The longest separator at the first position applies.
-            let possible = Kind.allCases.filter { rest.hasPrefix($0.rawValue) }
+            let possible = Kind.withValue.filter { rest.hasPrefix($0.rawValue) }
             if let kind = possible.max(by: { $0.rawValue.count < $1.rawValue.count }) {
                 guard !name.text.isEmpty else { throw NotAnItem(text: text) }
                 self.init(kind: kind, name: name, value: String(rest.dropFirst(kind.rawValue.count)))
@@ -66,7 +73,7 @@ struct RequestItem: Equatable {
         guard name.text.last == ";", name.text.count > 1 else { throw NotAnItem(text: text) }
         // As in curl, "X-Name;" is a header without a value.
         name.removeLast()
-        self.init(kind: .header, name: name, value: " ")
+        self.init(kind: .emptyHeader, name: name, value: "")
     }
 
     init(kind: Kind, name: ItemName, value: String) {
@@ -85,9 +92,17 @@ struct RequestItem: Equatable {
             case .textFile, .jsonFile, .headerFile, .queryFile:
                 let text = String(data: try InputBytes.file(value, option: label), encoding: .utf8)
                 guard let text else { throw Failure(.usage, "\(label): the file isn't UTF-8 text.") }
-                return kind == .headerFile ? text.trimmingCharacters(in: .whitespacesAndNewlines) : text
-            case .header, .query, .text, .json, .file: return value
+                return text
+            case .header, .emptyHeader, .query, .text, .json, .file: return value
             }
+        }
+    }
+
+    /// The header that the item adds or removes.
+    var header: HeaderArgument {
+        get throws {
+            kind == .emptyHeader
+                ? HeaderArgument(name: name.text, content: .empty) : HeaderArgument(name: name.text, text: try text)
         }
     }
 

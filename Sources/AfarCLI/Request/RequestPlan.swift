@@ -54,7 +54,7 @@ struct RequestPlan {
             query = ([query] + data).filter { !$0.isEmpty }.joined(separator: "&").replacing("#", with: "%23")
             (bodyOptions.data, bodyOptions.dataRaw) = ([], nil)
         }
-        let headers = try values(.header, .headerFile)
+        let headers = try target.items.filter(\.kind.isHeader).map { try $0.header }
         let data = target.items.filter(\.kind.isData)
         try self.init(url: target.url, query: query, headers: headers, options) { [bodyOptions] in
             let body = try Body(bodyOptions, items: data)
@@ -64,7 +64,7 @@ struct RequestPlan {
     }
 
     private init(
-        url: String, query: String, headers: [NamedValue], _ options: some RequestSending,
+        url: String, query: String, headers: [HeaderArgument], _ options: some RequestSending,
         _ content: () throws -> (HTTPMethod, Body?)
     ) throws {
         guard !url.allSatisfy(\.isWhitespace) else {
@@ -76,7 +76,7 @@ struct RequestPlan {
         self.query = query
         let parameters = try options.sending.query.map { try NamedValue($0, option: "--query") }.urlEncoded
         self.url = URLText.complete(url, query: [parameters, query].filter { !$0.isEmpty }.joined(separator: "&"))
-        let fields = try options.sending.headers.map { try NamedValue(header: $0) } + headers
+        let fields = try options.sending.headers.map { try HeaderArgument($0) } + headers
         let own = fields + options.sending.shortcuts
         let session = try options.sending.session(for: self.url)
         (self.session, security) = (session, options.security)
@@ -89,7 +89,7 @@ struct RequestPlan {
             try security.use(credential)
         }
         session?.add(own, options.security.storedCredential)
-        let defaults = try options.sending.defaultHeaders.map { try NamedValue(header: $0) }
+        let defaults = try options.sending.defaultHeaders.map { try HeaderArgument($0) }
         (self.headers, removedHeaders) = HTTPHeaders.combining(defaults.replaced(by: stored).replaced(by: own))
         if let authorization = try security.authorization() {
             guard self.headers["Authorization"] == nil else {
@@ -98,9 +98,23 @@ struct RequestPlan {
             self.headers.add(authorization)
         }
         (method, body) = try content()
-        let isRemoved = removedHeaders.contains { $0.lowercased() == "content-type" }
-        if let contentType = body?.contentType, self.headers["Content-Type"] == nil, !isRemoved {
-            self.headers.add(.contentType(contentType))
+        if let contentType = body?.contentType, canAdd("Content-Type") { self.headers.add(.contentType(contentType)) }
+        try checkRemovedHeaders()
+    }
+
+    /// Returns whether the command line neither has this header nor removes it.
+    func canAdd(_ name: String) -> Bool { headers[name] == nil && !removes(name) }
+
+    /// Returns whether a default header isn't sent.
+    func removes(_ name: String) -> Bool { removedHeaders.contains { $0.lowercased() == name.lowercased() } }
+
+    private func checkRemovedHeaders() throws {
+        if removes("Host") {
+            throw Failure(.usage, "\"Host:\" can't remove Host: every request requires it (RFC 9110, section 7.2).")
+        }
+        if removes("Content-Length"), body != nil {
+            throw Failure(
+                .usage, "\"Content-Length:\" can't remove Content-Length: the server needs the body's length.")
         }
     }
 
@@ -206,57 +220,25 @@ struct NamedValue: Equatable {
 
     /// Parses "name=value", where the value can contain "=".
     init(_ text: String, option: String) throws {
+        if ["--json", "--form"].contains(option), MisplacedWords.isJSON(text) {
+            throw Failure(.usage, "\(option) requires name=value, not JSON text. To send JSON text, write --raw '{…}'.")
+        }
         guard let sign = text.firstIndex(of: "="), sign != text.startIndex else {
-            throw Failure(.usage, ForeignOption.misuse(of: option) ?? "\(option) requires name=value, not \"\(text)\".")
+            let advice = MisplacedWords.advice(for: text, option: option)
+            throw Failure(
+                .usage,
+                ForeignOption.misuse(of: option) ?? "\(option) requires name=value, not \"\(text)\".\(advice)")
         }
         self.init(name: String(text[..<sign]), value: String(text[text.index(after: sign)...]))
     }
 
     init(name: String, value: String) { (self.name, self.value) = (name, value) }
-
-    /// Parses "Name: value". The value of "Name:" is empty, and that of "Name;" is a space, as for ``RequestItem``.
-    init(header text: String) throws {
-        if !text.contains(":"), text.last == ";", text.count > 1 {
-            self.init(name: String(text.dropLast()), value: " ")
-            return
-        }
-        guard let colon = text.firstIndex(of: ":"), colon != text.startIndex else {
-            // The message omits the value, which can be a secret.
-            let name = text.prefix { $0.isLetter || $0.isNumber || "-_".contains($0) }
-            throw Failure(.usage, "-H requires 'Name: value'\(name.isEmpty ? "" : ", as in '\(name): …'").")
-        }
-        self.init(
-            name: text[..<colon].trimmingCharacters(in: .whitespaces),
-            value: text[text.index(after: colon)...].trimmingCharacters(in: .whitespaces))
-    }
 }
 
 extension [NamedValue] {
-    /// Returns these headers without those that the others contain, too, followed by the others.
-    func replaced(by others: [NamedValue]) -> [NamedValue] {
-        let names = Set(others.map { $0.name.lowercased() })
-        return filter { !names.contains($0.name.lowercased()) } + others
-    }
-
     /// The names and values as "a=1&b=2", escaped and in order. Names can repeat.
     var urlEncoded: String {
         let encoding = URLEncoding.default
         return map { "\(encoding.escape($0.name))=\(encoding.escape($0.value))" }.joined(separator: "&")
-    }
-}
-
-extension HTTPHeaders {
-    /// Combines headers of the same name (RFC 9110, section 5.3; for cookies RFC 6265, section 5.4).
-    ///
-    /// - Returns: The headers, and the names of those with an empty value, which aren't sent.
-    static func combining(_ fields: [NamedValue]) -> (HTTPHeaders, removed: [String]) {
-        var headers = HTTPHeaders()
-        for field in fields where !field.value.isEmpty {
-            let separator = field.name.lowercased() == "cookie" ? "; " : ", "
-            let value = field.value == " " ? "" : field.value
-            headers.add(name: field.name, value: headers[field.name].map { $0 + separator + value } ?? value)
-        }
-        let removed = fields.filter { $0.value.isEmpty && headers[$0.name] == nil }.map(\.name)
-        return (headers, removed)
     }
 }

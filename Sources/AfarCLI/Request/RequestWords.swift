@@ -10,6 +10,15 @@ struct RequestWords: ParsableArguments {
             valueName: "url"))
     var words: [String]
 
+    /// The usual methods. They can be written in any case.
+    static let usualMethods: Set = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "QUERY"]
+
+    /// Returns the method with a name. Methods are case-sensitive (RFC 9110, section 9.1), but "post" is always a mistake for POST.
+    static func method(named name: String) -> HTTPMethod {
+        let capitals = name.uppercased()
+        return HTTPMethod(rawValue: usualMethods.contains(capitals) ? capitals : name)
+    }
+
     /// The syntax of the arguments, for help texts.
     static let syntax = """
         The default method is GET, or POST if there is a body. ITEMS are added to the request:
@@ -40,20 +49,25 @@ struct RequestWords: ParsableArguments {
         var words = words[...]
         var method: HTTPMethod?
         if hasMethod, words.count > 1, let word = words.first, Self.isMethod(word) {
-            method = HTTPMethod(rawValue: word.uppercased())
+            method = Self.method(named: word)
             words = words.dropFirst()
         }
         let url = words.popFirst() ?? ""
         if hasMethod, method == nil, let command = Misspelling.command(meantBy: url) {
             throw Failure(misspelling: url, of: command)
         }
+        if let failure = MisplacedWords.failure(forItemInsteadOfURL: url) { throw failure }
         let items = try words.map { word in
+            guard !MisplacedWords.isJSON(word) else {
+                throw Failure(.usage, "JSON text isn't a request item. To send JSON text, write --raw '{…}'.")
+            }
             do {
                 return try RequestItem(word)
             } catch is RequestItem.NotAnItem {
                 let hint =
                     hasMethod && Self.isName(url)
-                    ? " For the method \(url.uppercased()), write -X \(url.uppercased())." : ""
+                    ? " For the method \(url.uppercased()), write -X \(url.uppercased())."
+                    : MisplacedWords.advice(forItem: word)
                 throw Failure(
                     .usage,
                     "\"\(word)\" isn't a request item, such as name=text, name:=3, name==query, Name:header or "
@@ -65,8 +79,7 @@ struct RequestWords: ParsableArguments {
 
     /// Returns whether a word before a URL is a method: a usual one, or in capitals.
     private static func isMethod(_ word: String) -> Bool {
-        let usual = ["get", "head", "post", "put", "patch", "delete", "options", "trace", "query"]
-        return isName(word) && (word == word.uppercased() || usual.contains(word.lowercased()))
+        isName(word) && (word == word.uppercased() || usualMethods.contains(word.uppercased()))
     }
 
     private static func isName(_ word: String) -> Bool {
@@ -118,7 +131,9 @@ extension UInt8 {
 struct MethodOptions: ParsableArguments {
     @Option(
         name: [.customShort("X", allowingJoined: true), .long],
-        help: ArgumentHelp("The method. (default: GET, or POST with a body)", valueName: "method"))
+        help: ArgumentHelp(
+            "The method, as written; only usual ones such as post are capitalized. (default: GET, or POST with a body)",
+            valueName: "method"))
     var method: String?
 
     @Flag(name: [.customShort("I"), .customLong("head")], help: "Request only the status and the headers (HEAD).")
@@ -141,7 +156,7 @@ struct MethodOptions: ParsableArguments {
     ///   - command: The method of the command, if it has one.
     ///   - hasBody: Whether the request has a body.
     func method(word: HTTPMethod?, command: HTTPMethod?, hasBody: Bool) throws -> HTTPMethod {
-        let explicit = method.map { HTTPMethod(rawValue: $0.uppercased()) }
+        let explicit = method.map { RequestWords.method(named: $0) }
         if let other = word ?? command, let choice = explicit ?? (isHead ? .head : nil), choice != other {
             let hint = isHead ? ForeignOption.misuse(of: "-I") : nil
             throw Failure(

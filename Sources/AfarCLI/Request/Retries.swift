@@ -1,4 +1,6 @@
 import Afar
+import AfarCore
+import Foundation
 import HTTPTypes
 
 /// The retries of a request.
@@ -11,7 +13,7 @@ struct Retries {
 
     init(_ options: SendingOptions) {
         limit = options.retry
-        delay = options.retryDelay
+        delay = options.retryDelay?.seconds
         includesAll = options.retryAll
     }
 
@@ -26,6 +28,9 @@ struct Retries {
             jitter: delay == nil ? .full : .none, maximumRetryAfter: 300)
     }
 
+    /// The retry policy, and the note for requests that it would retry if they had another method.
+    var interceptors: [any RequestInterceptor] { policy.map { [$0, UnretriedRequest(policy: $0)] } ?? [] }
+
     /// curl's options for the same number of retries. Its delay has whole seconds and doesn't grow.
     var curlOptions: [String] {
         guard limit > 0 else { return [] }
@@ -38,11 +43,45 @@ struct Retries {
         guard let policy else { return }
         request.validate { [weak request, limit] urlRequest, response, _ in
             guard let request, request.retryCount < limit, let method = urlRequest?.method,
-                policy.retryableHTTPMethods.contains(method),
                 policy.retryableHTTPStatusCodes.contains(response.statusCode)
             else { return .success }
+            guard policy.retryableHTTPMethods.contains(method) else {
+                UnretriedRequest.note(method)
+                return .success
+            }
             return .failure(
                 AFError.responseValidationFailed(reason: .unacceptableStatusCode(code: response.statusCode)))
+        }
+    }
+}
+
+/// Notes that a request wasn't retried because of its method.
+struct UnretriedRequest: RequestInterceptor {
+    private static let methods = Locked<[HTTPMethod]>([])
+
+    let policy: RetryPolicy
+
+    /// Never retries. The retry policy has decided before.
+    func retry(
+        _ request: Request, for session: Session, dueTo error: any Error,
+        completion: @escaping @Sendable (RetryResult) -> Void
+    ) {
+        defer { completion(.doNotRetry) }
+        guard let method = request.request?.method, !policy.retryableHTTPMethods.contains(method) else { return }
+        let anyMethod = RetryPolicy(retryLimit: policy.retryLimit, retryableHTTPMethods: [method])
+        if anyMethod.shouldRetry(request: request, dueTo: error) { Self.note(method) }
+    }
+
+    static func note(_ method: HTTPMethod) { methods.withLock { if !$0.contains(method) { $0.append(method) } } }
+
+    /// Prints which requests weren't retried.
+    static func report() {
+        for method in methods.withLock({ $0 }) {
+            let name = TerminalText.line(method.rawValue)
+            let advice =
+                [.post, .patch].contains(method)
+                ? " To retry it, add --retry-all. The server can then execute it twice." : ""
+            StandardError.write("afar: The \(name) request was not retried.\(advice)\n")
         }
     }
 }

@@ -207,6 +207,14 @@ struct SecurityOptions: ParsableArguments {
         return (user, password)
     }
 
+    /// Returns the value of curl's `--user`, if there are credentials. Without a password, curl prompts for it.
+    func curlUser(withPassword: Bool) -> String? {
+        guard user != nil, withPassword, let (name, password) = try? credential() else {
+            return user.map { String($0.prefix { $0 != ":" }) }
+        }
+        return "\(name):\(password)"
+    }
+
     private func identity() throws -> ClientIdentity? {
         guard let cert else { return nil }
         let passphrase = try passphraseFile.map { try Self.firstLine(of: $0, option: "--passphrase-file") }

@@ -22,11 +22,14 @@ struct SendingOptions: ParsableArguments {
 
     @Option(
         name: [.customShort("m", allowingJoined: true), .long],
-        help: ArgumentHelp("The time limit for the entire request.", valueName: "seconds"))
-    var timeout: Double?
+        help: ArgumentHelp("The time limit for the entire request: 30, 1.5s, 500ms or 2m.", valueName: "time"),
+        transform: { try TimeArgument($0, option: "--timeout") })
+    var timeout: TimeArgument?
 
-    @Option(help: ArgumentHelp("The time limit for connecting. (default: 30)", valueName: "seconds"))
-    var connectTimeout: Double?
+    @Option(
+        help: ArgumentHelp("The time limit for connecting. (default: 30)", valueName: "time"),
+        transform: { try TimeArgument($0, option: "--connect-timeout") })
+    var connectTimeout: TimeArgument?
 
     @Flag(
         name: [.customShort("L"), .long], inversion: .prefixedNo,
@@ -45,8 +48,9 @@ struct SendingOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The delay before the first retry, which doubles each time. (default: random, up to 0.5)",
-            valueName: "seconds"))
-    var retryDelay: Double?
+            valueName: "time"),
+        transform: { try TimeArgument($0, option: "--retry-delay", in: TimeArgument.Range.delay) })
+    var retryDelay: TimeArgument?
 
     @Flag(
         help: """
@@ -86,11 +90,14 @@ struct SendingOptions: ParsableArguments {
     var transport = TransportChoice.standard
 
     /// The headers of options for single headers.
-    var shortcuts: [NamedValue] {
-        let cookies = cookie.filter { $0.contains("=") }.map { NamedValue(name: "Cookie", value: $0) }
+    var shortcuts: [HeaderArgument] {
+        let cookies = cookie.filter { $0.contains("=") }.map { HeaderArgument(name: "Cookie", text: $0) }
         guard let userAgent else { return cookies }
-        return cookies + [NamedValue(name: "User-Agent", value: userAgent)]
+        return cookies + [HeaderArgument(name: "User-Agent", text: userAgent)]
     }
+
+    /// The files of `--cookie`, whose values without "=" are files.
+    var cookieFiles: [String] { cookie.filter { !$0.contains("=") } }
 
     /// The named session for a request to the URL, if any.
     func session(for url: String) throws -> SessionFile? {
@@ -105,7 +112,7 @@ struct SendingOptions: ParsableArguments {
     ///   - cookieJar: The path of the file for cookies, if any.
     ///   - isSaved: Whether the cookies of the response are saved.
     func cookieStore(of session: SessionFile?, jar cookieJar: String?, isSaved: Bool) throws -> (any CookieStore)? {
-        let files = cookie.filter { !$0.contains("=") }
+        let files = cookieFiles
         let jar: (any CookieStore)? =
             try session?.open(isSaved: isSaved)
             ?? cookieJar.map {
@@ -129,13 +136,6 @@ struct SendingOptions: ParsableArguments {
         if let userAgent, ["basic", "digest", "bearer", "ntlm"].contains(userAgent.lowercased()) {
             throw ValidationError(ForeignOption.misuse(of: "-A") ?? "")
         }
-        if let timeout { try TimeoutArgument.check(timeout) }
-        if let retryDelay {
-            guard retryDelay >= 0, retryDelay <= 86_400 else {
-                throw ValidationError("--retry-delay must be from 0 to 86400 seconds (a day).")
-            }
-        }
-        if let connectTimeout { try TimeoutArgument.check(connectTimeout, option: "--connect-timeout") }
     }
 }
 
@@ -185,11 +185,14 @@ extension RequestSending {
         configuration.httpMaximumConnectionsPerHost = max(configuration.httpMaximumConnectionsPerHost, connections)
         configuration.headers.update(.userAgent("afar/\(AFInfo.version)"))
         for name in plan.removedHeaders { configuration.headers.remove(name: name) }
-        if let timeout = sending.timeout {
+        configuration.exchangeOptions.omitsAccept = plan.removes("Accept")
+        configuration.httpShouldSetCookies = !plan.removes("Cookie")
+        configuration.joinsCookies = true
+        if let timeout = sending.timeout?.seconds {
             configuration.timeoutIntervalForResource = timeout
             configuration.timeoutIntervalForRequest = timeout
         }
-        if let limit = sending.connectTimeout { configuration.timeoutIntervalForConnect = limit }
+        if let limit = sending.connectTimeout?.seconds { configuration.timeoutIntervalForConnect = limit }
         if let maxRedirects = sending.maxRedirects { configuration.maximumRedirects = maxRedirects }
         configuration.publicSuffixList = SystemPublicSuffixList.shared
         // Recordings and requests that aren't sent contain no new cookies.
@@ -209,28 +212,14 @@ extension RequestSending {
         }
         if base == nil { try network.apply(to: &configuration, sending.transport.makeTransport) }
         let transport = try archive.recording(base ?? sending.transport.makeTransport(for: configuration))
-        let possible: [(any RequestInterceptor)?] = [
-            try plan.security.netrcInterceptor(), Retries(sending).policy,
-        ]
-        let interceptors = possible.compactMap(\.self)
+        let netrc: [any RequestInterceptor] = try plan.security.netrcInterceptor().map { [$0] } ?? []
+        let interceptors = netrc + Retries(sending).interceptors
         return Session(
             configuration: configuration,
             interceptor: interceptors.isEmpty ? nil : Interceptor(interceptors: interceptors),
             serverTrustManager: try plan.security.trustManager(for: plan.url),
             redirectHandler: sending.follow ? nil : .doNotFollow,
             eventMonitors: try archive.monitors(), transport: wrap(transport))
-    }
-}
-
-// MARK: - Timeout
-
-/// The values of `--timeout`.
-enum TimeoutArgument {
-    /// - Throws: A `ValidationError` if the timeout is out of range.
-    static func check(_ seconds: Double, option: String = "--timeout") throws {
-        guard seconds > 0, seconds <= 604_800 else {
-            throw ValidationError("\(option) must be more than 0 and at most 604800 seconds (a week).")
-        }
     }
 }
 

@@ -29,7 +29,10 @@ extension SecurityOptions {
 extension RequestPlan {
     /// The headers with the cookies of the named session.
     var headersWithCookies: HTTPHeaders {
-        guard let field = session?.cookieField(for: url) else { return headers }
+        let own = (headers["Cookie"] ?? "").split(separator: ";").map { pair in
+            pair.contains("=") ? pair.prefix { $0 != "=" }.trimmingCharacters(in: .whitespaces) : ""
+        }
+        guard !removes("Cookie"), let field = session?.cookieField(for: url, except: own) else { return headers }
         var headers = headers
         headers.add(name: "Cookie", value: headers["Cookie"].map { "\($0); \(field)" } ?? field)
         return headers

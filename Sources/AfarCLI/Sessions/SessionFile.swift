@@ -25,8 +25,7 @@ final class SessionFile: Sendable {
 
     /// What the command line adds to a session.
     struct Changes {
-        /// The headers. Those with an empty value are removed.
-        var headers: [NamedValue] = []
+        var headers: [HeaderArgument] = []
         var credential: StoredSession.Credential?
     }
 
@@ -93,13 +92,15 @@ final class SessionFile: Sendable {
     // MARK: The request
 
     /// The headers that the session adds to a request.
-    var headers: [NamedValue] { (initial?.headers ?? []).map { NamedValue(name: $0.name, value: $0.value) } }
+    var headers: [HeaderArgument] {
+        (initial?.headers ?? []).map { HeaderArgument(storedName: $0.name, value: $0.value) }
+    }
 
     /// The credential that the session adds to a request.
     var credential: StoredSession.Credential? { initial?.credential }
 
     /// Sets what the command line adds to the session.
-    func add(_ headers: [NamedValue], _ credential: StoredSession.Credential?) {
+    func add(_ headers: [HeaderArgument], _ credential: StoredSession.Credential?) {
         changes.withLock { $0 = Changes(headers: headers.filter { Self.isKept($0.name) }, credential: credential) }
     }
 
@@ -132,10 +133,11 @@ final class SessionFile: Sendable {
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     }
 
-    /// Returns the value of a `Cookie` field for the URL, if any.
-    func cookieField(for url: String) -> String? {
+    /// Returns the value of a `Cookie` field for the URL, if any, without the cookies that have one of the names.
+    func cookieField(for url: String, except names: [String]) -> String? {
         guard let url = URL(keepingEscapesOf: url) else { return nil }
-        let pairs = store.cookies(for: url).map { $0.name.isEmpty ? $0.value : "\($0.name)=\($0.value)" }
+        let cookies = store.cookies(for: url).filter { !names.contains($0.name) }
+        let pairs = cookies.map { $0.name.isEmpty ? $0.value : "\($0.name)=\($0.value)" }
         return pairs.isEmpty ? nil : pairs.joined(separator: "; ")
     }
 
@@ -175,7 +177,9 @@ final class SessionFile: Sendable {
         let changes = changes.withLock { $0 }
         let names = Set(changes.headers.map { $0.name.lowercased() })
         result.headers.removeAll { names.contains($0.name.lowercased()) }
-        result.headers += changes.headers.filter { !$0.value.isEmpty }.map { .init(name: $0.name, value: $0.value) }
+        result.headers += changes.headers.compactMap { header in
+            header.value.map { .init(name: header.name, value: $0) }
+        }
         if let credential = changes.credential {
             result.credential = credential
             result.headers.removeAll { $0.name.lowercased() == "authorization" }

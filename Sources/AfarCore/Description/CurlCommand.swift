@@ -175,7 +175,8 @@ package struct CurlCommand {
     /// The URL as it is sent.
     package var url: String
     package var headers: HTTPHeaders
-    var suppressedHeaders: [String] = []
+    /// The names of headers that curl would add, and that aren't sent.
+    package var suppressedHeaders: [String] = []
     /// The body, if there is one.
     package var body: Body?
     /// Whether curl decodes compressed responses. If it does, it also requests compression, unless the headers already do.

@@ -173,6 +173,9 @@ public struct SessionConfiguration: Sendable {
     /// A Boolean value that indicates whether the cookies of the ``cookieStore`` are added to requests. The default is true.
     /// Cookies are stored even if it is false; see ``httpCookieAcceptPolicy``.
     public var httpShouldSetCookies = true
+    /// Whether the cookies of the ``cookieStore`` are also added to requests that have a `Cookie` header. A cookie in the header
+    /// replaces a stored one with the same name.
+    package var joinsCookies = false
     /// Determines which cookies are stored. The default is `.onlyFromMainDocumentDomain`. If a request has a `mainDocumentURL`,
     /// only cookies from that site are stored. Otherwise, all cookies are stored.
     public var httpCookieAcceptPolicy = HTTPCookie.AcceptPolicy.onlyFromMainDocumentDomain

@@ -72,9 +72,9 @@ struct TransferPlan {
         let fields =
             own.filter { isForProxy || $0.name != .proxyAuthorization }
             + defaults.filter { $0.name != .proxyAuthorization }
-        var extra: [String] = []
+        // A name without a value prevents libcurl from adding this field.
+        var extra = hop.exchange.options.omitsAccept && !fields.contains { $0.name == .accept } ? ["Accept:"] : []
         if !hop.exchange.body.isNone || hop.exchange.request.method.expectsContent {
-            // A name without a value prevents libcurl from adding this field.
             for name in [.expect, .contentType] as [HTTPField.Name] where !fields.contains(where: { $0.name == name }) {
                 extra.append("\(name.rawName):")
             }

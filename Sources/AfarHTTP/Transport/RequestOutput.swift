@@ -139,7 +139,11 @@ extension Exchange {
     }
 
     /// The fields that are sent unless the request has a field of the same name.
-    var defaultHeadFields: DefaultHeadFields { options.defaultFields.prepared { DefaultHeadFields($0.addingAccept) } }
+    var defaultHeadFields: DefaultHeadFields {
+        // The prepared form is shared with exchanges that have an `Accept` field.
+        guard !options.omitsAccept else { return DefaultHeadFields(options.defaultFields.fields) }
+        return options.defaultFields.prepared { DefaultHeadFields($0.addingAccept) }
+    }
 
     /// The body, if it is sent with the head.
     var inlineBody: Data? {

@@ -4,7 +4,7 @@ import HTTPTypes
 /// A stage that sends the cookies of a store, and stores the cookies that servers set (RFC 6265bis). Each hop uses the cookies of
 /// its own URL.
 ///
-/// A request that already has a `Cookie` field is sent unchanged. Cookies in a response from a cache are ignored, because they were stored
+/// A request that already has a `Cookie` field is sent unchanged, unless the stage joins cookies. Cookies in a response from a cache are ignored, because they were stored
 /// when the response arrived from the server.
 package struct CookieStage: ExchangeStage {
     /// The servers whose cookies are stored.
@@ -22,12 +22,14 @@ package struct CookieStage: ExchangeStage {
 
     /// - Parameters:
     ///   - sends: Whether the stage sends cookies.
+    ///   - joins: Whether the cookies are added to a request that has a `Cookie` field, except those with the name of a cookie
+    ///     in the field.
     ///   - accepts: The servers whose cookies are stored.
     package init(
-        _ store: any CookieStore, rules: CookieRules, sends: Bool = true,
+        _ store: any CookieStore, rules: CookieRules, sends: Bool = true, joins: Bool = false,
         accepts: AcceptPolicy = .onlyFromMainDocumentDomain
     ) {
-        run = Run(store, rules, sends: sends, accepts)
+        run = Run(store, rules, sends: sends, joins: joins, accepts)
     }
 
     package func begin(_ hop: Hop) -> (any StageRun)? {
@@ -39,14 +41,16 @@ package struct CookieStage: ExchangeStage {
         private let store: any CookieStore
         private let rules: CookieRules
         private let sends: Bool
+        private let joins: Bool
         private let policy: AcceptPolicy
 
-        init(_ store: any CookieStore, _ rules: CookieRules, sends: Bool, _ policy: AcceptPolicy) {
-            (self.store, self.rules, self.sends, self.policy) = (store, rules, sends, policy)
+        init(_ store: any CookieStore, _ rules: CookieRules, sends: Bool, joins: Bool, _ policy: AcceptPolicy) {
+            (self.store, self.rules, self.sends, self.joins, self.policy) = (store, rules, sends, joins, policy)
         }
 
         func before(_ hop: Hop) -> Reply<RequestAction> {
-            guard sends, !store.isEmpty, !hop.exchange.hasCookieField else { return .now(.send) }
+            guard sends, !store.isEmpty else { return .now(.send) }
+            if hop.exchange.hasCookieField { return .now(joins ? join(hop) : .send) }
             let cookies = store.cookies(for: CookieURL(hop.exchange), now: hop.now)
             guard !cookies.isEmpty else { return .now(.send) }
             var exchange = hop.exchange
@@ -54,6 +58,26 @@ package struct CookieStage: ExchangeStage {
             exchange.request.headerFields.append(HTTPField(name: .cookie, value: cookies.headerBytes))
             exchange.policies.cookies.hasStoredCookies = true
             return .now(.change(exchange))
+        }
+
+        /// Adds the cookies of the store to the cookies of the caller, in a single field (RFC 6265bis, section 5.8.1).
+        private func join(_ hop: Hop) -> RequestAction {
+            var exchange = hop.exchange
+            let own = exchange.request.headerFields[fields: .cookie].filter { !$0.value.isEmpty }
+            guard !own.isEmpty else { return .send }
+            let names = Set(own.flatMap { $0.value.split(separator: ";").map(Self.name) })
+            let stored = store.cookies(for: CookieURL(exchange), now: hop.now).filter { !names.contains($0.name) }
+            guard !stored.isEmpty else { return .send }
+            let values = own.map { $0.withUnsafeBytesOfValue { Array($0) } } + [stored.headerBytes]
+            let value = [UInt8](values.joined(separator: "; ".utf8))
+            exchange.request.headerFields[fields: .cookie] = [HTTPField(name: .cookie, value: value)]
+            return .change(exchange)
+        }
+
+        /// Returns the name in `name=value`. It is empty if there is only a value.
+        private static func name(ofPair pair: Substring) -> String {
+            guard let sign = pair.firstIndex(of: "=") else { return "" }
+            return pair[..<sign].trimmingCharacters(in: .whitespaces)
         }
 
         func head(_ head: ResponseHead, of hop: Hop) -> Reply<ResponseAction> {

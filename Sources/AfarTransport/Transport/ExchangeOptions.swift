@@ -57,6 +57,9 @@ public struct ExchangeOptions: Sendable {
 
     /// Header fields that are sent unless the request has a field of the same name.
     public var defaultFields: DefaultFields = .none
+    /// Whether a request without an `Accept` field is sent without one. By default, transports add `Accept: */*`. Foundation's
+    /// transport always adds it.
+    package var omitsAccept = false
     /// A Boolean value that indicates whether compressed bodies are decoded (`Content-Encoding`). The default is true. See
     /// ``ContentDecoder``.
     ///

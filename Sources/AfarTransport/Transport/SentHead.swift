@@ -45,7 +45,8 @@ package struct SentHead: Sendable, Equatable {
         let host = (own.first(where: isHost) ?? others.first(where: isHost))?.value ?? request.authority ?? ""
         self.init(
             method: request.method.rawValue, target: request.path ?? "/", version: nil, fields: [Field("Host", host)])
-        let accept = own.contains(.accept) || others.contains { $0.name == .accept } ? [] : [Field("Accept", "*/*")]
+        let hasAccept = own.contains(.accept) || others.contains { $0.name == .accept }
+        let accept = hasAccept || exchange.options.omitsAccept ? [] : [Field("Accept", "*/*")]
         func sent(_ fields: [HTTPField]) -> [Field] {
             fields.filter { !["host", "content-length", "transfer-encoding"].contains($0.name.canonicalName) }
                 .map { Field($0.name.rawName, $0.value) }

@@ -67,13 +67,4 @@ struct BenchTallyTests {
         #expect(schedule.next() == nil)
         #expect(schedule.overdue(at: start + .seconds(5)) == nil)
     }
-
-    @Test(arguments: [("10s", 10), ("10", 10), ("500ms", 0.5), ("2m", 120), ("1.5h", 5400)])
-    func timesHaveUnits(text: String, seconds: Double) throws {
-        #expect(try TimeArgument(text, option: "--duration").seconds == seconds)
-    }
-
-    @Test(arguments: ["", "s", "-1s", "0", "1e9h", "nan", "inf", "10 s"]) func otherTimesAreErrors(text: String) {
-        #expect(throws: (any Error).self) { try TimeArgument(text, option: "--duration") }
-    }
 }

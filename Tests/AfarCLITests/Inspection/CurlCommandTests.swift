@@ -122,6 +122,36 @@ struct CurlCommandTests {
         #expect(printed.text == "curl \(options) http://localhost:8080/x\n")
     }
 
+    @Test func filesHaveTheirCounterparts() async throws {
+        let folder = try ScratchDirectory()
+        for (options, words) in [
+            (["-o", "a b"], "--output 'a b'"), (["-O"], "--remote-name"), (["-o", "-"], nil),
+            (["-o", "a", "--stream"], "--no-buffer --output a"),
+        ] as [([String], String?)] {
+            let printed = try await Tool.run(["get", ":8080/x", "--curl"] + options, directory: folder.url)
+            let text = ["curl --compressed --location", words, "http://localhost:8080/x\n"].compactMap { $0 }
+            #expect(printed.text == text.joined(separator: " "))
+        }
+        // curl requires a name in the URL.
+        let unnamed = try await Tool.run(["get", ":8080/?x=y", "-O", "--curl"], directory: folder.url)
+        #expect(unnamed.text.contains(" --output download "))
+        let upload = ["upload", ":8080/", "--file", "/etc/passwd", "-o", "a", "--curl"]
+        #expect(try await Tool.run(upload, directory: folder.url).text.contains(" --output a "))
+        #expect(try folder.names == [], "no file is created")
+    }
+
+    @Test func passwordsAreShownOnRequest() async throws {
+        let arguments = ["get", ":8080/", "-u", "ada:hush1", "-x", "http://bob:hush2@127.0.0.1:3128", "--curl"]
+        let hidden = try await Tool.run(arguments)
+        #expect(hidden.text.contains(" --user ada ") && !hidden.text.contains("hush"))
+        let shown = try await Tool.run(arguments + ["--show-secrets"])
+        #expect(shown.text.contains(" --user ada:hush1 ") && shown.text.contains("http://bob:hush2@127.0.0.1:3128"))
+        let variable = try await Tool.run(
+            ["get", ":8080/", "-u", "ada", "--auth", "digest", "--curl", "--show-secrets"],
+            environment: ["AFAR_PASSWORD": "hush3"])
+        #expect(variable.text.contains(" --digest --user ada:hush3 "))
+    }
+
     @Test func redirectsAndRetriesHaveTheirCounterparts() async throws {
         let start = "curl --compressed"
         for (options, words) in [

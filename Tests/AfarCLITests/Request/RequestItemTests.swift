@@ -1,4 +1,5 @@
 import Afar
+import AfarTestServer
 import ArgumentParser
 import Foundation
 import Testing
@@ -10,7 +11,7 @@ struct RequestItemTests {
         ("a=b", RequestItem.Kind.text, "a", "b"), ("a==b", .query, "a", "b"), ("a:=3", .json, "a", "3"),
         ("a:b", .header, "a", "b"), ("a@b", .file, "a", "b"), ("a=@b", .textFile, "a", "b"),
         ("a:=@b", .jsonFile, "a", "b"), ("a:@b", .headerFile, "a", "b"), ("a==@b", .queryFile, "a", "b"),
-        ("a=", .text, "a", ""), ("a:", .header, "a", ""), ("a;", .header, "a", " "),
+        ("a=", .text, "a", ""), ("a:", .header, "a", ""), ("a;", .emptyHeader, "a", ""),
         ("a=b:c", .text, "a", "b:c"), ("a:b=c", .header, "a", "b=c"),
         ("a:http://x/?y=z@w", .header, "a", "http://x/?y=z@w"),
         (#"a\=b=c"#, .text, "a=b", "c"), (#"a\:b:c"#, .header, "a:b", "c"), (#"a\\=b"#, .text, #"a\"#, "b"),
@@ -78,6 +79,20 @@ struct RequestItemTests {
         #expect(try target("http://get") == .init(url: "http://get"))
         let failure = #expect(throws: Failure.self) { try target("purge", "example.com") }
         #expect(failure?.message.contains("-X PURGE") == true)
+    }
+
+    /// RFC 9110, section 9.1.
+    @Test func methodsAreSentAsWritten() async throws {
+        let server = try await TestServer.start()
+        let url = server.url("/anything").absoluteString
+        for (arguments, method) in [
+            (["-X", "Purge"], "Purge"), (["-X", "purge"], "purge"), (["-X", "post"], "POST"), (["-XDelete"], "DELETE"),
+        ] {
+            let outcome = try await Tool.run(arguments + [url])
+            #expect(try outcome.json()["method"] as? String == method)
+        }
+        #expect(try await Tool.run("Post", url).json()["method"] as? String == "POST")
+        await server.stop()
     }
 
     @Test(arguments: [

@@ -31,6 +31,26 @@ struct RetryTests {
         #expect(server.requestCount(path: "/status/501") == 3)
     }
 
+    @Test(arguments: ["post", "patch"]) func aRequestThatIsNotRetriedIsNoted(method: String) async throws {
+        let server = try await TestServer.start()
+        let note = "afar: The \(method.uppercased()) request was not retried. To retry it, add --retry-all."
+        let url = server.url("/status/503").absoluteString
+        let failed = try await Tool.run(method, url, "--retry", "3")
+        #expect(failed.status == 0 && failed.errors.hasPrefix(note), "\(failed.errors)")
+        #expect(server.requestCount == 1)
+        let refused = try await Tool.run(method, "http://127.0.0.1:1/", "--retry", "3")
+        #expect(refused.status == 3 && refused.errors.hasPrefix(note), "\(refused.errors)")
+        let arguments = [
+            [method, url], [method, server.url("/status/404").absoluteString, "--retry", "3"],
+            [method, url, "--retry", "1", "--retry-delay", "1ms", "--retry-all"],
+            ["get", url, "--retry", "1", "--retry-delay", "1ms"],
+        ]
+        for arguments in arguments { #expect(try await Tool.run(arguments).errors == "") }
+        let other = try await Tool.run("PURGE", url, "--retry", "1")
+        #expect(other.errors == "afar: The PURGE request was not retried.\n")
+        await server.stop()
+    }
+
     @Test(arguments: [["--retry-all"], ["--retry-delay", "1"], ["--retry", "1", "--retry-delay", "-1"]])
     func invalidCombinationsAreUsageErrors(options: [String]) async throws {
         let outcome = try await Tool.run(["get", ":1/"] + options)

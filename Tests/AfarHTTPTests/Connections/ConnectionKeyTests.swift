@@ -38,7 +38,7 @@ import Testing
         let ofExchanges: Set<String> = [
             "connectTimeout", "idleTimeout", "minimumTransferRate", "totalTimeout", "defaultFields", "decodesContent",
             "decompressionLimit", "maximumResponseHeadSize", "maximumFieldCount", "maximumInformationalResponses",
-            "acceptsBodiesWithoutTLSCloseNotify", "timeSource", "preconnectionLimit",
+            "acceptsBodiesWithoutTLSCloseNotify", "timeSource", "preconnectionLimit", "omitsAccept",
             "bandwidthLimiter",
         ]
         let ofConnections: Set<String> = [

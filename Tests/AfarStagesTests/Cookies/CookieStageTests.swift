@@ -19,10 +19,11 @@ struct CookieStageTests {
     }
 
     private func transport(
-        _ mock: MockTransport, sends: Bool = true, accepts: CookieStage.AcceptPolicy = .onlyFromMainDocumentDomain,
+        _ mock: MockTransport, sends: Bool = true, joins: Bool = false,
+        accepts: CookieStage.AcceptPolicy = .onlyFromMainDocumentDomain,
         before: (any ExchangeStage)? = nil
     ) -> StagedTransport {
-        let stage = CookieStage(store, rules: CookieRules(), sends: sends, accepts: accepts)
+        let stage = CookieStage(store, rules: CookieRules(), sends: sends, joins: joins, accepts: accepts)
         return before.map { StagedTransport(mock, $0, stage) } ?? StagedTransport(mock, stage)
     }
 
@@ -37,6 +38,23 @@ struct CookieStageTests {
         for _ in 0..<2 { _ = try await transport.send(.to("https://one.test/x")) }
         #expect(mock.requests.map { $0["Cookie"] } == [nil, "a=1; b=2"])
         #expect(mock.requests[1].fields[values: .cookie].count == 1)
+    }
+
+    @Test(arguments: [
+        ("c=3", "c=3; a=1; b=2"), ("a=9; x;b", "a=9; x;b; b=2"), (" a = 9 ;b=8", "a = 9 ;b=8"), ("", ""),
+    ])
+    func joinedCookiesHaveDifferentNames(own: String, sent: String) async throws {
+        try fill()
+        try fill("b=2")
+        let mock = Self.setting()
+        let transport = transport(mock, joins: true)
+        for _ in 0..<2 {
+            var exchange = try Exchange.to("https://one.test/x")
+            exchange.request.headerFields[.cookie] = own
+            _ = try await transport.send(exchange)
+        }
+        #expect(mock.requests.map { $0["Cookie"] } == [sent, sent])
+        #expect(mock.requests[0].fields[values: .cookie].count == 1)
     }
 
     @Test(arguments: [[0x61, 0x3D, 0xE9], Array("a=é".utf8), [0xE9, 0x3D, 0xC3, 0xA9, 0xFF]])

@@ -93,24 +93,6 @@ struct LoadOptions: ParsableArguments {
     var timeLimit: Duration? { requests == nil ? duration?.duration ?? .seconds(10) : nil }
 }
 
-/// A span of time from the command line, such as "10s".
-struct TimeArgument: Equatable {
-    var seconds: Double
-
-    var duration: Duration { .seconds(seconds) }
-
-    /// Parses a number with the unit ms, s, m or h. The default unit is seconds.
-    init(_ text: String, option: String) throws {
-        let units = [("ms", 0.001), ("s", 1.0), ("m", 60.0), ("h", 3600.0), ("", 1.0)]
-        guard let (unit, scale) = units.first(where: { text.hasSuffix($0.0) }),
-            let number = Double(text.dropLast(unit.count)), number * scale >= 0.001, number * scale <= 604_800
-        else {
-            throw ValidationError("\(option) requires a time from 1ms to 168h, such as 10s, 500ms or 2m.")
-        }
-        seconds = number * scale
-    }
-}
-
 // MARK: - Running
 
 /// Sends the requests and prints the results.

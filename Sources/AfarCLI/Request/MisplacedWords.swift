@@ -1,0 +1,50 @@
+import Afar
+import Foundation
+
+/// Advice for command lines in which an option received the URL, or an argument that belongs to another option.
+enum MisplacedWords {
+    /// Returns the advice for a missing URL, if an option received a URL as its value.
+    ///
+    /// - Parameter arguments: The command line.
+    static func adviceForMissingURL(in arguments: [String]) -> String? {
+        for (option, value) in zip(arguments, arguments.dropFirst()) where option.hasPrefix("-") && isURL(value) {
+            guard option.wholeMatch(of: /-[A-Za-z]|--[a-z][a-z0-9-]*/) != nil else { continue }
+            return "The URL is missing, because \(option) takes the next argument and received \"\(value)\". Write the "
+                + "value of \(option) before the URL."
+        }
+        return nil
+    }
+
+    /// Returns the failure of a command line whose first argument is a request item instead of a URL; nil if it can be a URL.
+    static func failure(forItemInsteadOfURL word: String, in arguments: [String] = CommandLine.arguments) -> Failure? {
+        let host = word.prefix { !"/?#".contains($0) }
+        guard !word.contains("://"), host.contains("="), let item = try? RequestItem(word) else { return nil }
+        let advice =
+            adviceForMissingURL(in: arguments)
+            ?? "The URL is missing. Write it before the items, as in \"afar example.com \(item.label)\"."
+        return Failure(.usage, "\"\(item.label)\" is a request item, not a URL. \(advice)")
+    }
+
+    /// Returns what to write instead of an argument that isn't `name=value`. It begins with a space, unless it's empty.
+    static func advice(for text: String, option: String) -> String {
+        if isURL(text) { return " It's a URL: write the value of \(option) before it." }
+        guard ["--json", "--form"].contains(option), text.hasPrefix("@"), text.count > 1 else { return "" }
+        return " To send a file, write --raw \(text)."
+    }
+
+    /// Returns what to write instead of an argument that isn't a request item. It begins with a space, unless it's empty.
+    static func advice(forItem text: String) -> String {
+        guard text.hasPrefix("@"), text.count > 1 else { return "" }
+        return " To send the file as the body, write --raw \(text). To send it in a multipart form, write name\(text)."
+    }
+
+    /// Returns whether the text is a JSON object or array.
+    static func isJSON(_ text: String) -> Bool {
+        text.first { !$0.isWhitespace }.map { "{[".contains($0) } == true && JSONText.isValid(text)
+    }
+
+    /// Returns whether the text looks like a URL: it has a scheme, or it's an address of this machine.
+    static func isURL(_ text: String) -> Bool {
+        text.prefixMatch(of: /(?i:https?):\/\/./) != nil || text.prefixMatch(of: /(localhost)?:[0-9]+(\/|\?|$)/) != nil
+    }
+}

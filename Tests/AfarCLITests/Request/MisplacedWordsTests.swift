@@ -1,0 +1,71 @@
+import AfarTestServer
+import Foundation
+import Testing
+
+@testable import AfarCLI
+
+/// The errors for command lines whose arguments are in the wrong place.
+@Suite(.timeLimit(.minutes(5))) struct MisplacedWordsTests {
+    private func errors(_ arguments: [String]) async throws -> String {
+        let outcome = try await Tool.run(arguments)
+        #expect(outcome.status == 2 && outcome.text == "")
+        #expect(outcome.errors.split(separator: "\n").count == 1)
+        return outcome.errors
+    }
+
+    @Test(arguments: ["--json", "--form", "-b", "-d", "-o", "-H", "-u", "--raw", "-F", "-A", "-X", "--cookie-jar"])
+    func anOptionThatReceivesTheURLIsNamed(option: String) async throws {
+        for url in ["http://127.0.0.1:1/x?a=1", ":1/x"] {
+            let errors = try await errors(["post", option, url])
+            #expect(
+                errors.contains(
+                    "The URL is missing, because \(option) takes the next argument and received \"\(url)\""),
+                "\(errors)")
+        }
+    }
+
+    @Test func anItemInsteadOfTheURLIsNamed() async throws {
+        let swallowed = try await errors(["post", "--json", "http://127.0.0.1:1/?a=1", "name=secret"])
+        #expect(swallowed.contains("because --json takes the next argument") && !swallowed.contains("secret"))
+        let missing = try await errors(["post", "name=secret"])
+        #expect(missing.contains("\"name=…\" is a request item, not a URL") && !missing.contains("secret"))
+    }
+
+    @Test func passwordsAreHidden() async throws {
+        let errors = try await errors(["-b", "http://ada:secret@127.0.0.1:1/"])
+        #expect(errors.contains("-b takes the next argument") && !errors.contains("secret"))
+    }
+
+    @Test(arguments: [
+        ["--json", #"{"a":"b=secret"}"#], ["--json", #"["secret"]"#], ["--form", #"{"a":"secret"}"#],
+        [#"{"a":"secret"}"#],
+    ])
+    func jsonTextIsRaw(arguments: [String]) async throws {
+        let errors = try await errors(["post", ":1/"] + arguments)
+        #expect(errors.contains("To send JSON text, write --raw '{…}'.") && !errors.contains("secret"), "\(errors)")
+    }
+
+    @Test func filesAreNamed() async throws {
+        #expect(try await errors(["post", ":1/", "--json", "@a.json"]).contains("write --raw @a.json."))
+        let item = try await errors(["post", ":1/", "@a.txt"])
+        #expect(item.contains("write --raw @a.txt.") && item.contains("write name@a.txt."))
+    }
+
+    @Test func aURLIsNoValue() async throws {
+        #expect(try await errors([":1/", "--json", "http://h/x"]).contains("write the value of --json before it"))
+        #expect(try await errors([":1/", "-H", "http://h/x"]).contains("write the value of -H before it"))
+    }
+
+    @Test(arguments: ["http://a", "HTTPS://a/b", ":8080", ":8080/x?y", "localhost:1/"]) func urls(text: String) {
+        #expect(MisplacedWords.isURL(text))
+    }
+
+    @Test(arguments: ["a=http://b", "a:1", "name", ":x", "http://", "example.com", "localhost", ""])
+    func otherTexts(text: String) { #expect(!MisplacedWords.isURL(text)) }
+
+    @Test func namesWithSignsAreNotItems() throws {
+        for url in ["http://a=b/", "example.com/?a=1", "example.com?a=1", ":8080/a=1", "a@b"] {
+            #expect(MisplacedWords.failure(forItemInsteadOfURL: url, in: []) == nil, "\(url)")
+        }
+    }
+}
