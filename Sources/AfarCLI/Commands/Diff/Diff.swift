@@ -6,11 +6,11 @@ import Foundation
 struct Diff: AsyncParsableCommand, ResultReporting {
     static let configuration = CommandConfiguration(
         abstract: "Send two requests and show how the responses differ.",
-        usage: "afar diff <first> <second> [<options>]",
+        usage: "afar diff <first> <second> [<items>] [<options>]",
         discussion: """
             Compares the status, the header fields and the body. JSON is compared by value: the order of members doesn't \
             matter. Other text is compared line by line, and binary data by size and SHA-256. Lines that begin with - are \
-            from the first response, and lines with + from the second. Both requests have the same options.
+            from the first response, and lines with + from the second. Both requests have the same items and options.
 
             The exit code is 0 if the responses are equal, and 1 if they differ. Fields that often change, such as Date, \
             are ignored.
@@ -18,6 +18,7 @@ struct Diff: AsyncParsableCommand, ResultReporting {
         examples: [
             "afar diff :8080/users/1 :8081/users/1",
             "afar diff api.example.com/v1/user api.example.com/v2/user --bearer @token",
+            "afar diff :8080/users :8081/users name=Ada page==2 X-Tenant:a",
             "afar diff :8080/users/1 @recorded.har",
         ])
 
@@ -26,6 +27,12 @@ struct Diff: AsyncParsableCommand, ResultReporting {
 
     @Argument(help: "The URL of the second request, or @file for the recorded response to the first URL.")
     var second: String
+
+    @Argument(
+        help: ArgumentHelp(
+            "Items that add to both requests: name=text, name:=3, name==query, Name:header, name@file.",
+            valueName: "items"))
+    var items: [String] = []
 
     @OptionGroup(title: "Comparison") var comparison: ComparisonOptions
     @OptionGroup(title: "Method") var choice: MethodOptions
@@ -45,7 +52,9 @@ struct Diff: AsyncParsableCommand, ResultReporting {
     }
 
     func run() async throws {
-        let plan = try RequestPlan(RequestWords.Target(url: first), choice, commandMethod: nil, self, body)
+        var words = RequestWords()
+        words.words = [first] + items
+        let plan = try RequestPlan(words.target(hasMethod: false), choice, commandMethod: nil, self, body)
         var (secondPlan, secondOptions) = (plan, self)
         if second.hasPrefix("@") {
             secondOptions.archive.record = nil
