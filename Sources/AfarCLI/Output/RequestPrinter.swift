@@ -99,7 +99,7 @@ struct RequestPrinter {
             let text = text(of: bytes, request, redaction)
         else { return summary(request.body.length, request, style) }
         if style.isPretty { return BodyText.readable(text, request.mediaType, style) }
-        return text.hasSuffix("\n") ? text : text + "\n"
+        return text.utf8.last == UInt8(ascii: "\n") ? text : text + "\n"
     }
 
     /// Returns a body as text without secrets, or nil if it's binary.

@@ -126,7 +126,12 @@ struct VerboseLog: Sendable {
 
     /// Logs the trailers and measurements when a body has arrived.
     func ended(with body: ResponseBodyStream, isSecure: Bool) {
-        let end = Task { ended(await body.report(), isSecure: isSecure) }
+        let end = Task {
+            var report = await body.report()
+            // The report begins with the redirects before this exchange, which are already logged.
+            report.transactions = report.transactions.suffix(1)
+            ended(report, isSecure: isSecure)
+        }
         streams.withLock { $0.append(end) }
     }
 

@@ -176,7 +176,10 @@ struct VerboseTests {
     }
 
     private static let bodies: [(type: String, body: String, shown: String)] = [
-        ("text/xml", "<a> <password b='hush'>hush</password><c/></a>", "<a> <password b='***'>***</password><c/></a>"),
+        (
+            "text/xml", "<a> <password b='hush'>hush</password><c/></a>",
+            "<a> <password b='***'>***</password><c/></a>\n"
+        ),
         (
             "multipart/form-data; boundary=B",
             "--B\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\nhush\r\n--B--\r\n",

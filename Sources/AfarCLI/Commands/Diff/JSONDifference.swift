@@ -104,6 +104,6 @@ extension String {
         guard let end = scalars.index(scalars.startIndex, offsetBy: limit, limitedBy: scalars.endIndex),
             end < scalars.endIndex
         else { return self }
-        return self[..<end] + "… (\(scalars.count) characters)"
+        return String(scalars[..<end]) + "… (\(scalars.count) characters)"
     }
 }
