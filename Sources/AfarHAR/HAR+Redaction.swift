@@ -1,5 +1,5 @@
 import AfarTransport
-import Foundation
+public import Foundation
 
 extension HAR {
     /// The secrets that are removed from an archive.
@@ -12,8 +12,9 @@ extension HAR {
         /// Removes credentials that are recognized by their names.
         ///
         /// This redaction removes the values of cookies and of header fields such as `Authorization` and `X-Api-Key`. It also
-        /// removes user names and passwords in URLs. In URLs and bodies, it removes the values of parameters, multipart parts
-        /// and JSON keys with names such as `access_token` and `password`, including all nested values.
+        /// removes user names and passwords in URLs. In URLs and bodies, it removes the values of parameters, multipart parts,
+        /// JSON keys, and XML elements and attributes with names such as `access_token` and `password`, including all nested
+        /// values. Other text has no names, so it stays unchanged.
         public static let secrets = secrets()
 
         /// Returns a redaction that removes credentials and values with additional names. Names are case-insensitive.
@@ -74,13 +75,19 @@ extension HAR.Redaction {
             + parameters.map { hidden($0) { names.contains($0.lowercased()) } }.joined(separator: "&")
     }
 
-    func body(_ data: Data, type: String) -> Data {
+    /// Returns a body without its secrets: URL-encoded forms, multipart forms, JSON and XML. Other bodies stay unchanged.
+    ///
+    /// - Parameters:
+    ///   - data: The body, after content decoding.
+    ///   - type: The value of `Content-Type`, or an empty string. If it is empty or `text/plain`, JSON and XML are recognized by
+    ///     their first character.
+    public func body(_ data: Data, type: String) -> Data {
         guard !hidesNothing, !data.isEmpty else { return data }
         if let boundary = MultipartBoundary(type) {
             return boundary.changed(data) { head, content in
                 let field = { (name: String) in Self.field(name, in: head) }
-                let name = field("content-disposition")?.firstMatch(of: /[; ]name="([^"]*)"/)?.1
-                return isSecret(String(name ?? ""))
+                let name = field("content-disposition")?.firstMatch(of: /[; ]name=(?:"([^"]*)"|([^;\s]*))/)
+                return isSecret(String(name?.1 ?? name?.2 ?? ""))
                     ? Data("***".utf8) : body(content, type: field("content-type") ?? "")
             }
         }
@@ -91,6 +98,9 @@ extension HAR.Redaction {
             || (isUnspecified && (first == UInt8(ascii: "{") || first == UInt8(ascii: "[")))
         {
             return JSONRedaction.redacted(data, hiding: isSecret)
+        }
+        if type.contains("xml") || (isUnspecified && first == UInt8(ascii: "<")) {
+            return XMLRedaction.redacted(data, hiding: isSecret)
         }
         guard type.hasPrefix("application/x-www-form-urlencoded") else { return data }
         let parameters = String(decoding: data, as: UTF8.self).split(separator: "&", omittingEmptySubsequences: false)

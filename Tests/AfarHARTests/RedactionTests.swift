@@ -67,6 +67,44 @@ import Testing
         #expect(try await recorded(sent, type: "multipart/form-data; boundary=B").body?.text == expected)
     }
 
+    @Test func partsWithUnquotedNamesAreHidden() async throws {
+        func sent(_ content: String) -> String {
+            "--B\r\nContent-Disposition: form-data; name=password; x=1\r\n\r\n\(content)\r\n--B--\r\n"
+        }
+        #expect(try await recorded(sent("a"), type: "multipart/form-data; boundary=B").body?.text == sent("***"))
+    }
+
+    @Test(arguments: [
+        ("<a><password>s</password><b>c</b></a>", "<a><password>***</password><b>c</b></a>"),
+        ("<x:apiKey n='1'>s<!--s--><b c=\"s\"/></x:apiKey>", "<x:apiKey n='***'>******<b c=\"***\"/></x:apiKey>"),
+        ("<a x:token = \"s\" b='>'/>c", "<a x:token = \"***\" b='>'/>c"),
+        ("<token><![CDATA[s</token>]]>\n</token >c", "<token>***\n</token >c"),
+        ("<token><token>s</token>s</token>c", "<token><token>***</token>***</token>c"),
+        ("<token><b>s</c>s</token>c", "<token><b>***</c>***</token>c"),
+        ("<token/>c<token></token>", "<token/>c<token></token>"),
+        ("<token xmlns='u' xmlns:a='v'>s</token>", "<token xmlns='u' xmlns:a='v'>***</token>"),
+        (
+            "<plist><key>password</key>\n<string>s</string><key>b</key><string>c</string></plist>",
+            "<plist><key>password</key>\n<string>***</string><key>b</key><string>c</string></plist>"
+        ),
+        ("<p name='password'>s</p><p name='b'>c</p>", "<p name='password'>***</p><p name='b'>c</p>"),
+        ("<add key=\"apiKey\" value=\"s\"/>", "<add key=\"apiKey\" value=\"***\"/>"),
+        ("<!DOCTYPE a><?b c?><a>1 < 2 &amp; 3</a>", "<!DOCTYPE a><?b c?><a>1 < 2 &amp; 3</a>"),
+        ("<token>cut", "<token>***"), ("<a token=\"cut", "<a token=\"***"), ("<", "<"), ("</", "</"), ("<a", "<a"),
+        ("<a =", "<a ="), ("<token", "<token"), ("<!--", "<!--"), ("</token>a", "</token>a"),
+    ])
+    func xmlIsHiddenByItsNames(text: String, expected: String) async throws {
+        #expect(try await recorded(text, type: "application/soap+xml").body?.text == expected)
+        #expect(try await recorded(text, type: "text/plain").body?.text == expected)
+    }
+
+    @Test func hostileXMLTakesLinearTime() async throws {
+        for part in ["<a ", "<token>", "<token a='", "<![CDATA[", "<!--", "= \"", "</", "<key>", "a:b:"] {
+            let text = "<token>" + String(repeating: part, count: 200_000)
+            #expect(try await recorded(text, type: "text/xml").body?.text?.contains("<token>") == true)
+        }
+    }
+
     @Test func additionalNamesCanBeHiddenAndOthersShown() async throws {
         let redaction = HAR.Redaction.secrets(and: ["Customer"], except: ["pageToken"])
         let path = "/?customer=a&pageToken=b&token=c"

@@ -56,9 +56,11 @@ struct Cache: AsyncParsableCommand {
             }
             let left = response.terms.freshnessLifetime - response.terms.age(at: .now)
             StandardError.write(left > 0 ? "Fresh for \(Int(left)) s.\n" : "Stale for \(Int(-left)) s.\n")
+            let head = ResponseHead(status: response.status, fields: response.fields, url: url)
             let fields = response.fields.map { "\($0.name.rawName): \(TerminalText.line($0.value))\n" }.joined()
             try StandardOutput.write("\(StatusLine.text(of: response.status))\n\(fields)\n")
-            try StandardOutput.write(response.body)
+            let printer = ResponsePrinter(style: Style(.never, output: .standardOutput), includesHead: false)
+            if !response.body.isEmpty { try StandardOutput.write(printer.output(head: head, body: response.body)) }
         }
     }
 

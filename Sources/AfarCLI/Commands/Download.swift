@@ -165,14 +165,14 @@ struct DownloadRunner {
         running.withLock { $0 = nil }
         if let error = response.error {
             meter?.abandon()
-            inspector.showSummary(of: request)
+            await inspector.showSummary(of: request)
             var failure = failure(error, request.responseHead)
             guard let resumable, let data = response.resumeData else { return Outcome(path: .failure(failure)) }
             failure.message += " The received data is in \(resumable.path). Run the same command again to continue."
             return Outcome(path: .failure(failure), resumeData: try? ResumeData(decoding: data))
         }
         meter?.finish(bytes: request.downloadProgress.completedUnitCount)
-        inspector.showSummary(of: request)
+        await inspector.showSummary(of: request)
         let disposition = request.responseHead?.value(for: .contentDisposition)
         return Outcome(path: .success(target.path(contentDisposition: disposition)))
     }

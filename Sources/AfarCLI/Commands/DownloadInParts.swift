@@ -25,12 +25,12 @@ extension DownloadRunner {
             let request = first.withLock { $0 }
             guard case .success(let file) = result else {
                 meter?.abandon()
-                if let request { inspector.showSummary(of: request) }
+                if let request { await inspector.showSummary(of: request) }
                 if case .failure(let error) = result { throw error }
                 throw AFError.explicitlyCancelled
             }
             meter?.finish(bytes: download.downloadProgress.completedUnitCount)
-            if let request { inspector.showSummary(of: request) }
+            if let request { await inspector.showSummary(of: request) }
             let path = target.path(contentDisposition: download.response?.headers["Content-Disposition"])
             try move(file, to: path, target)
             return .success(path)

@@ -24,7 +24,7 @@ struct RequestRunner {
             plan: plan, options: options, inspector: inspector, printer: printer, file: file)
         let response = await report.response(of: request)
         spinner?.stop()
-        try report.print(response, of: request)
+        try await report.print(response, of: request)
     }
 }
 
@@ -68,7 +68,7 @@ struct ResponseReport {
     }
 
     /// Prints the response, or throws the request's failure.
-    func print(_ response: AFDataResponse<Data>, of request: DataRequest) throws {
+    func print(_ response: AFDataResponse<Data>, of request: DataRequest) async throws {
         if try inspector.hasPrintedRequest() { return }
         try options.output.writingOut(request) { try printParts(of: response, request) }
     }
@@ -77,7 +77,7 @@ struct ResponseReport {
         try file?.check()
         // Validation only triggers retries. A response that isn't retried is printed whatever its status.
         if let error = response.error, !error.isResponseValidationError {
-            inspector.showSummary(of: request)
+            await inspector.showSummary(of: request)
             throw Failure(error, url: plan.url)
         }
         guard let head = request.responseHead else {
@@ -86,7 +86,7 @@ struct ResponseReport {
         let body = response.value ?? request.data ?? Data()
         let output = Result { try text(head, body, of: request) }
         if case .success(let bytes) = output { try options.output.pager.write(bytes) }
-        inspector.showSummary(of: request)
+        await inspector.showSummary(of: request)
         try options.output.check(head, url: plan.url)
         _ = try output.get()
     }

@@ -54,8 +54,12 @@ struct ResumableUploadRunner {
         case .success(let response):
             meter?.finish(bytes: upload.uploadProgress.completedUnitCount)
             interruption.reraise()
-            try StandardOutput.write(
-                response.data.isEmpty ? Data("\(response.url?.absoluteString ?? plan.url)\n".utf8) : response.data)
+            guard !response.data.isEmpty else {
+                return try StandardOutput.write("\(TerminalText.line(response.url?.absoluteString ?? plan.url))\n")
+            }
+            let style = options.colors.style(for: .standardOutput)
+            let text = BodyText.readable(String(decoding: response.data, as: UTF8.self), MediaType(""), style)
+            try StandardOutput.write(style.isPretty ? Data(text.utf8) : response.data)
         case .failure(let error):
             meter?.abandon()
             interruption.reraise()

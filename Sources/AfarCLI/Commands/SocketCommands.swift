@@ -88,8 +88,11 @@ struct OpenWebSocket: AsyncParsableCommand, CookieSaving {
     }
 
     private func print(_ message: URLSessionWebSocketTask.Message) throws {
+        let isTerminal = OutputFacts.standardOutput.isTerminal
         switch message {
-        case .string(let text): try StandardOutput.write(text + "\n")
+        case .string(let text): try StandardOutput.write((isTerminal ? TerminalText.safe(text) : text) + "\n")
+        case .data(let data) where isTerminal:
+            try StandardOutput.write("(\(BodyText.summary(Int64(data.count), type: nil)))\n")
         case .data(let data): try StandardOutput.write(data)
         @unknown default: break
         }
@@ -186,9 +189,11 @@ struct Connect: AsyncParsableCommand {
         StandardOutput.onClose { stream.cancel() }
         do {
             InputSender(to: stream).start()
+            let output = StreamOutput(style: Style(.never, output: .standardOutput), charset: nil)
+            var decoder = TextDecoder(.utf8)
             while true {
                 let (bytes, isAtEnd) = try await stream.readData(ofMinLength: 1, maxLength: 64 * 1024)
-                if let bytes { try StandardOutput.write(bytes) }
+                if let bytes { try output.write(received: bytes, decodingWith: &decoder) }
                 if isAtEnd { break }
             }
             stream.cancel()

@@ -56,7 +56,7 @@ struct StreamRunner {
         if completion.error == nil, parts.contains(.metadata) {
             _ = output.write(text: Data("\n\(ExchangeFacts.text(of: request, style))".utf8))
         }
-        inspector.showSummary(of: request)
+        await inspector.showSummary(of: request)
         try output.check()
         if let head = request.responseHead, options.output.omitsBody(status: head.status) {
             try options.output.check(head, url: plan.url)
@@ -159,6 +159,11 @@ final class StreamOutput: Sendable {
     /// Writes the text before or after the body, and returns whether that succeeded.
     func write(text: Data) -> Bool { (try? write(text)) != nil }
 
+    /// Writes bytes that aren't a response. On a terminal, they are decoded, and control characters are made visible.
+    func write(received bytes: Data, decodingWith decoder: inout TextDecoder) throws {
+        if style.isPretty { try write(decoder.decode(bytes)) } else { try write(bytes) }
+    }
+
     /// Stores the first failure.
     func fail(_ error: any Error) {
         failure.withLock { $0 = $0 ?? error }
@@ -229,7 +234,7 @@ struct EventPrinter {
     func text(_ event: ServerSentEvent) -> String {
         if isJSON {
             let members = [("event", event.event), ("id", event.id), ("data", event.data)]
-            return safe("{" + members.map { "\"\($0)\":\(JSONText.string($1))" }.joined(separator: ",") + "}\n")
+            return "{" + members.map { "\"\($0)\":\(JSONText.string($1))" }.joined(separator: ",") + "}\n"
         }
         let id = event.id.isEmpty ? "" : style.paint(" \(safe(event.id))", .dim)
         let lines = event.data.split(separator: "\n", omittingEmptySubsequences: false)

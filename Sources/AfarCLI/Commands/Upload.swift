@@ -140,7 +140,7 @@ struct UploadRunner {
             meter?.abandon()
         }
         interruption.reraise()
-        try report.print(response, of: request)
+        try await report.print(response, of: request)
     }
 
     private var curlCommand: CurlCommand {

@@ -13,6 +13,8 @@ struct Inspector {
     private let record: SentRequestRecord?
     /// Prints requests instead of sending them; nil to send them.
     private let offline: OfflineOutput?
+    /// The logs of `--verbose`.
+    private let logs = Locked<[VerboseLog]>([])
 
     init(_ options: InspectionOptions, colors: ColorOptions) {
         self.options = options
@@ -43,6 +45,7 @@ struct Inspector {
         if let offline { return OfflineTransport(capabilities: transport.capabilities, output: offline) }
         guard options.verbose || record != nil else { return transport }
         let log = options.verbose ? VerboseLog(style: style, redaction: redaction, write: write) : nil
+        if let log { logs.withLock { $0.append(log) } }
         return WatchedTransport(base: transport, log: log, record: record)
     }
 
@@ -54,22 +57,19 @@ struct Inspector {
     /// Returns the parts of the last request that are printed before the response.
     func requestText(_ parts: OutputParts, _ style: Style) -> Data {
         guard let request = record?.last else { return Data() }
-        noteHiddenSecrets(in: request.head, parts)
-        return RequestPrinter(parts: parts, style: style, redaction: redaction).text(of: request)
+        let printer = RequestPrinter(parts: parts, style: style, redaction: redaction)
+        if printer.hidesSecrets(of: request) { noteHiddenSecrets() }
+        return printer.text(of: request)
     }
 
-    /// Prints a note on standard error if a request's head has secrets that are hidden.
-    func noteHiddenSecrets(in head: SentHead, _ parts: OutputParts) {
-        guard parts.contains(.requestHead), RequestPrinter.hidesSecrets(of: head, redaction) else { return }
-        noteHiddenSecrets()
-    }
-
-    private func noteHiddenSecrets() {
+    /// Prints a note on standard error that secrets are hidden.
+    func noteHiddenSecrets() {
         StandardError.write("afar: Secrets are hidden as ***. To print them, use --show-secrets.\n")
     }
 
     /// Prints the outcome of a request with `--verbose`, and its timing chart with `--timing`.
-    func showSummary(of request: Request) {
+    func showSummary(of request: Request) async {
+        for log in logs.withLock({ $0 }) { await log.finish() }
         if options.verbose { StandardError.write("* \(RequestSummary(request, redaction: redaction).text)\n") }
         guard options.timing, let metrics = request.metrics else { return }
         let isSecure = request.lastRequest?.url?.scheme?.lowercased() == "https"

@@ -63,7 +63,8 @@ enum JSONEscapes {
         }
     }
 
-    private static func escaped(_ scalar: Unicode.Scalar) -> String.UnicodeScalarView {
+    /// Returns a character as one escape, or as two for a character outside the basic plane.
+    static func escaped(_ scalar: Unicode.Scalar) -> String.UnicodeScalarView {
         String(scalar).utf16.map { unit in
             let digits = String(unit, radix: 16, uppercase: true)
             return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits

@@ -19,7 +19,8 @@ final class OfflineOutput: Sendable {
     private static let longestReadableBody: Int64 = 1 << 20
 
     private struct State {
-        var head: SentHead?
+        var hasPrinted = false
+        var hidesSecrets = false
         var failure: (any Error)?
     }
 
@@ -38,20 +39,21 @@ final class OfflineOutput: Sendable {
         do {
             if printer.parts.contains(.requestHead) { try StandardOutput.write(printer.head(of: request)) }
             if printer.parts.contains(.requestBody) { try await printBody(of: exchange, request) }
-            state.withLock { $0.head = head }
+            if printer.hidesSecrets(of: request) { state.withLock { $0.hidesSecrets = true } }
         } catch {
-            state.withLock { ($0.head, $0.failure) = (head, $0.failure ?? error) }
+            state.withLock { $0.failure = $0.failure ?? error }
         }
+        state.withLock { $0.hasPrinted = true }
     }
 
     /// Returns whether a request was printed.
     ///
     /// - Throws: The first error that occurred.
     func check(with inspector: Inspector) throws -> Bool {
-        let (head, failure) = state.withLock { ($0.head, $0.failure) }
-        if let failure { throw failure }
-        if let head { inspector.noteHiddenSecrets(in: head, printer.parts) }
-        return head != nil
+        let state = state.withLock { $0 }
+        if let failure = state.failure { throw failure }
+        if state.hidesSecrets { inspector.noteHiddenSecrets() }
+        return state.hasPrinted
     }
 
     private func printBody(of exchange: Exchange, _ request: SentRequest) async throws {

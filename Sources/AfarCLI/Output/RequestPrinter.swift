@@ -1,5 +1,6 @@
 import Afar
 import AfarCore
+import AfarHAR
 import Foundation
 import HTTPTypes
 
@@ -50,12 +51,11 @@ struct RequestPrinter {
         (Self.lines(of: request.head, style, redaction) + ["", ""]).joined(separator: "\n")
     }
 
-    /// Returns a body: formatted for a terminal, or unchanged.
+    /// Returns a body: formatted for a terminal and without secrets, or unchanged.
     func body(_ bytes: Data, of request: SentRequest) -> Data {
         guard style.isPretty else { return bytes }
-        guard let text = String(data: bytes, encoding: .utf8), !TerminalText.isBinary(text) else {
-            return Data(
-                (style.paint("(\(BodyText.summary(Int64(bytes.count), type: request.contentType)))", .dim) + "\n").utf8)
+        guard let text = Self.text(of: bytes, request, redaction) else {
+            return Data(Self.summary(Int64(bytes.count), request, style).utf8)
         }
         return Data(BodyText.readable(text, request.mediaType, style).utf8)
     }
@@ -75,28 +75,45 @@ struct RequestPrinter {
         lines(of: head, .plain, redaction) != lines(of: head, .plain, Redaction(showsSecrets: true))
     }
 
+    /// Returns whether ``text(of:)`` hides secrets.
+    func hidesSecrets(of request: SentRequest) -> Bool {
+        if parts.contains(.requestHead), Self.hidesSecrets(of: request.head, redaction) { return true }
+        guard style.isPretty, parts.contains(.requestBody), let bytes = Self.bytes(of: request.body) else {
+            return false
+        }
+        return hidesSecrets(in: bytes, of: request)
+    }
+
+    /// Returns whether ``body(_:of:)`` hides secrets.
+    func hidesSecrets(in bytes: Data, of request: SentRequest) -> Bool {
+        guard style.isPretty, let text = Self.text(of: bytes, request, redaction) else { return false }
+        return !text.utf8.elementsEqual(bytes)
+    }
+
     /// Returns a body for a log, or its size if it is long, binary or not in memory. Empty without a body.
     ///
-    /// Values whose names suggest credentials are hidden in URL-encoded forms and JSON. Of other forms, only the size is shown.
+    /// Secrets are hidden. The text is indented in a pretty style, and otherwise unchanged.
     static func loggedBody(of request: SentRequest, _ style: Style, _ redaction: Redaction) -> String {
         if request.body.isNone || request.body.length == 0 { return "" }
-        let type = request.mediaType
-        let style = Style(isPretty: true, isColored: style.isColored)
-        guard let length = request.body.length, length <= longestLoggedBody, !type.essence.hasPrefix("multipart/"),
-            let data = bytes(of: request.body), let text = String(data: data, encoding: .utf8),
+        guard let length = request.body.length, length <= longestLoggedBody, let bytes = bytes(of: request.body),
+            let text = text(of: bytes, request, redaction)
+        else { return summary(request.body.length, request, style) }
+        if style.isPretty { return BodyText.readable(text, request.mediaType, style) }
+        return text.utf8.last == UInt8(ascii: "\n") ? text : text + "\n"
+    }
+
+    /// Returns a body as text without secrets, or nil if it's binary.
+    private static func text(of bytes: Data, _ request: SentRequest, _ redaction: Redaction) -> String? {
+        guard let text = String(data: redaction.body(bytes, type: request.contentType ?? ""), encoding: .utf8),
             !TerminalText.isBinary(text)
-        else {
-            let length = request.body.length.map { BodyText.summary($0, type: request.contentType) }
-            return style.paint("(\(length ?? "a body of unknown length"))", .dim) + "\n"
-        }
-        if type.essence == "application/x-www-form-urlencoded" {
-            return TerminalText.safe(String(redaction.url("?\(text)").dropFirst())) + "\n"
-        }
-        let isHidden = { (name: String) in
-            redaction.value("x", of: name) != "x"
-        }
-        return JSONText.indented(text, style: style, hiding: isHidden).map { $0 + "\n" }
-            ?? BodyText.readable(redaction.text(text), type, style)
+        else { return nil }
+        return request.mediaType.essence == "application/x-www-form-urlencoded"
+            ? String(redaction.url("?\(text)").dropFirst()) : redaction.text(text)
+    }
+
+    private static func summary(_ length: Int64?, _ request: SentRequest, _ style: Style) -> String {
+        let summary = length.map { BodyText.summary($0, type: request.contentType) } ?? "a body of unknown length"
+        return style.paint("(\(summary))", .dim) + "\n"
     }
 
     /// Returns a body that is in memory or in a file; nil if it can't be read again.
@@ -120,5 +137,13 @@ enum ExchangeFacts {
             ("Size", Quantity.bytes(size)),
         ]
         return facts.map { "\(style.paint($0, .cyan)): \($1)\n" }.joined()
+    }
+}
+
+extension Redaction {
+    /// Returns a body in which the values of secret parts, members, elements and attributes are hidden.
+    fileprivate func body(_ data: Data, type: String) -> Data {
+        let showsSecrets = credential("") == ""
+        return (showsSecrets ? HAR.Redaction.none : .secrets).body(data, type: type)
     }
 }

@@ -30,9 +30,9 @@ struct ResponsePrinter: BodyPrinter {
     static func lines(of head: ResponseHead, _ style: Style) -> String {
         let status = style.paint(StatusLine.text(of: head.status), StatusLine.paint(for: head.status))
         let fields = head.fields.map { field in
-            "\(style.paint(field.name.rawName, .cyan)): \(style.isPretty ? TerminalText.safe(field.value) : field.value)"
+            "\(style.paint(field.name.rawName, .cyan)): \(style.isPretty ? TerminalText.line(field.value) : field.value)"
         }
-        return (["\(head.httpVersion) \(status)"] + fields + ["", ""]).joined(separator: "\n")
+        return (["\(TerminalText.line(head.httpVersion)) \(status)"] + fields + ["", ""]).joined(separator: "\n")
     }
 
     private func readable(_ body: Data, _ head: ResponseHead) -> String {

@@ -21,7 +21,11 @@ struct WatchedTransport: Transport {
         do {
             let response = try await base.send(exchange)
             observer.ended()
-            log?.ended(response.report, isSecure: isSecure)
+            if case .stream(let body) = response.body {
+                log?.ended(with: body, isSecure: isSecure)
+            } else {
+                log?.ended(response.report, isSecure: isSecure)
+            }
             return response
         } catch let error as TransportError {
             if error.underlying is UndecidedTrust { log?.certificatesArrived() } else { log?.failed(error) }
@@ -93,10 +97,12 @@ struct VerboseLog: Sendable {
     let style: Style
     let redaction: Redaction
     let write: @Sendable (String) -> Void
+    /// The exchanges whose bodies were still arriving when their responses were returned.
+    private let streams = Locked<[Task<Void, Never>]>([])
 
     func sending(_ exchange: Exchange) { print("*", [redaction.url(exchange.url)]) }
 
-    /// Logs a request as it was sent. Secrets in forms and JSON objects are hidden.
+    /// Logs a request as it was sent.
     func sent(_ request: SentRequest) {
         print(
             ">",
@@ -116,6 +122,22 @@ struct VerboseLog: Sendable {
     func ended(_ report: TransportReport, isSecure: Bool) {
         for field in report.trailers { print("<", ["trailer \(line(field.name.rawName, field.value))"]) }
         print("*", report.transactions.flatMap { ConnectionSummary($0, isSecure: isSecure).lines })
+    }
+
+    /// Logs the trailers and measurements when a body has arrived.
+    func ended(with body: ResponseBodyStream, isSecure: Bool) {
+        let end = Task {
+            var report = await body.report()
+            // The report begins with the redirects before this exchange, which are already logged.
+            report.transactions = report.transactions.suffix(1)
+            ended(report, isSecure: isSecure)
+        }
+        streams.withLock { $0.append(end) }
+    }
+
+    /// Waits until the ends of all exchanges are logged. The requests must have finished.
+    func finish() async {
+        for end in streams.withLock({ $0 }) { await end.value }
     }
 
     /// Logs that the connection was closed before anything was sent, pending the trust decision.

@@ -24,10 +24,12 @@ struct RequestPlan {
 
     /// The encoded parameters of items and of `-G`, which are a part of the URL.
     private let query: String
+    /// The headers of items.
+    private let itemHeaders: [NamedValue]
 
     /// Creates the plan of the same request to another URL. It uses the credential of the session of that URL only.
     init(repeating plan: RequestPlan, at url: String, _ options: some RequestSending) throws {
-        try self.init(url: url, query: plan.query, headers: [], options) { (plan.method, plan.body) }
+        try self.init(url: url, query: plan.query, headers: plan.itemHeaders, options) { (plan.method, plan.body) }
     }
 
     /// Creates the plan of a request without a body.
@@ -73,7 +75,7 @@ struct RequestPlan {
         if url.prefixMatch(of: /[\s$]*curl\s/) != nil {
             throw Failure(.usage, "This is a curl command instead of a URL. To run it, write: afar curl '…'")
         }
-        self.query = query
+        (self.query, itemHeaders) = (query, headers)
         let parameters = try options.sending.query.map { try NamedValue($0, option: "--query") }.urlEncoded
         self.url = URLText.complete(url, query: [parameters, query].filter { !$0.isEmpty }.joined(separator: "&"))
         let fields = try options.sending.headers.map { try HeaderArgument($0) } + headers

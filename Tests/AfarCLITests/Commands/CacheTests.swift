@@ -24,6 +24,22 @@ struct CacheTests {
         await server.stop()
     }
 
+    @Test(.timeLimit(.minutes(10))) func aStoredBodyCannotControlATerminal() async throws {
+        let (server, directory) = (try await TestServer.start(), try ScratchDirectory())
+        let folder = directory.url.appending(path: "cache").path
+        server.route("/evil") { _ in
+            var response = ServerResponse.text("a\u{1B}[2J\u{202E}\n")
+            response.headers.append("Cache-Control", "max-age=1000")
+            return response
+        }
+        let url = server.url("/evil").absoluteString
+        _ = try await Tool.run("get", url, "--cache", folder)
+        let shown = try await Tool.runOnTerminal("cache", "show", folder, url)
+        #expect(shown.text.hasSuffix("\n\na\\u001B[2J\\u202E\n"), "\(shown.text) \(shown.errors)")
+        #expect(try await Tool.run("cache", "show", folder, url).text.hasSuffix("\n\na\u{1B}[2J\u{202E}\n"))
+        await server.stop()
+    }
+
     @Test func aFolderWithoutACacheIsAUsageError() async throws {
         let directory = try ScratchDirectory()
         for command in ["ls", "clear"] {

@@ -120,6 +120,37 @@ struct DiffTests {
         }
     }
 
+    @Test func itemsAreAddedToBothRequests() async throws {
+        let server = try await server()
+        server.route("/items/{n}") { .text("\($0.method) \($0.headers["X-A"] ?? "") \($0.text ?? "")") }
+        let (first, second) = (server.url("/items/1").absoluteString, server.url("/items/2").absoluteString)
+        let outcome = try await Tool.run("diff", first, second, "name=Ada", "n:=1", "q==x y", "X-A:5")
+        #expect(outcome.status == 0, "\(outcome.text) \(outcome.errors)")
+        for number in 1...2 {
+            let request = try #require(server.lastRequest(path: "/items/\(number)"))
+            #expect(request.method == "POST" && request.text == #"{"name":"Ada","n":1}"#)
+            #expect(request.headers["X-A"] == "5" && request.target.hasSuffix("?q=x%20y"))
+        }
+        let invalid = try await Tool.run("diff", first, second, "nonsense")
+        #expect(invalid.status == 2 && invalid.errors.contains("\"nonsense\" isn't a request item"))
+    }
+
+    @Test func manyDifferencesAreCounted() async throws {
+        let server = try await server()
+        for (path, value) in [("/ones", "1"), ("/twos", "2")] {
+            server.route(path) { _ in
+                .content(
+                    "application/json", Data("[\(Array(repeating: value, count: 1500).joined(separator: ","))]".utf8))
+            }
+        }
+        let urls = [server.url("/ones").absoluteString, server.url("/twos").absoluteString]
+        let outcome = try await Tool.run(["diff"] + urls)
+        #expect(outcome.text.hasSuffix("-[999]: 1\n+[999]: 2\n\\ 500 more values differ.\n"))
+        let report = try await Tool.run(["diff", "--report", "-"] + urls)
+        let body = try #require(report.json()["body"] as? [String: Any])
+        #expect(body["count"] as? Int == 1500 && (body["paths"] as? [String])?.count == 1000)
+    }
+
     @Test func failedRequestsHaveTheirExitCodes() async throws {
         let server = try await server()
         let port = try ClosedPort()

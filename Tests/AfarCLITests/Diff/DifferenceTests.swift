@@ -8,7 +8,7 @@ struct DifferenceTests {
     // MARK: JSON
 
     private func differences(_ first: String, _ second: String) throws -> [JSONDifference] {
-        JSONDifference.all(try #require(JSONNode(first)), try #require(JSONNode(second)))
+        JSONDifferences(try #require(JSONNode(first)), try #require(JSONNode(second))).first
     }
 
     @Test(arguments: [
@@ -38,6 +38,46 @@ struct DifferenceTests {
         #expect(try differences("1", "2") == [JSONDifference(path: ".", first: "1", second: "2")])
         #expect(try differences("[1,2,3]", "[1,3]") == [JSONDifference(path: "[1]", first: "2")])
         #expect(try differences("[1,3]", "[0,1,3]") == [JSONDifference(path: "[0]", second: "0")])
+    }
+
+    @Test func moreDifferencesAreOnlyCounted() throws {
+        let limit = JSONDifferences.limit
+        func array(_ count: Int, _ value: String) -> String {
+            "[" + Array(repeating: value, count: count).joined(separator: ",") + "]"
+        }
+        let exact = try JSONDifferences(
+            #require(JSONNode(array(limit, "1"))), #require(JSONNode(array(limit, "2"))))
+        #expect(exact.count == limit && exact.first.count == limit && exact.lines.count == 2 * limit)
+        let many = try JSONDifferences(
+            #require(JSONNode("{\"a\":\(array(limit + 1, "1"))}")),
+            #require(JSONNode("{\"a\":\(array(limit + 3, "2"))}")))
+        #expect(many.count == limit + 3)
+        #expect(many.first.count == limit && many.first.last?.path == ".a[\(limit - 1)]")
+        #expect(many.lines.last == .note("3 more values differ."))
+    }
+
+    @Test func longNamesAndValuesAreShortened() throws {
+        let (name, value) = (String(repeating: "n", count: 100_000), String(repeating: "e\u{301}", count: 50_000))
+        let difference = try #require(
+            differences("{\"\(name)\":{\"\(name)\":\"\(value)\"}}", "{\"\(name)\":{\"\(name)\":2}}").first)
+        let step = "[\"\(String(repeating: "n", count: 200))… (100000 characters)\"]"
+        #expect(difference.path == step + step)
+        #expect(
+            difference.first
+                == "\"\(String(repeating: "e\u{301}", count: 499))e… (100002 characters)")
+        #expect(difference.second == "2")
+        let nested = String(repeating: "{\"\(name.prefix(300))\":", count: 100)
+        let deep = try #require(
+            differences(
+                nested + "1" + String(repeating: "}", count: 100),
+                nested + "2" + String(repeating: "}", count: 100)
+            ).first)
+        #expect(deep.path.count < 600)
+    }
+
+    @Test func repeatedNamesHaveTheLastValue() throws {
+        #expect(try differences(#"{"a":1,"a":2}"#, #"{"\u0061":2}"#) == [])
+        #expect(try differences(#"{"a":[{"b":[]}],"c":{}}"#, #"{"a":[{"b":[]}],"c":{}}"#) == [])
     }
 
     @Test func otherTextIsNoJSON() {

@@ -110,7 +110,7 @@ struct VerboseTests {
         let received = try #require(server.requests.first).split(separator: "\r\n").map { "> \($0)" }
         #expect(lines(outcome, ">") == received + [">"])
         #expect(received.contains("> Accept: */*"))
-        #expect(outcome.errors.contains("\n>\n{\n  \"name\": \"Ada\"\n}\n\n< HTTP/1.1 204 No Content\n"))
+        #expect(outcome.errors.contains("\n>\n{\"name\":\"Ada\"}\n\n< HTTP/1.1 204 No Content\n"))
     }
 
     @Test(.timeLimit(.minutes(10)), arguments: ["afar", "curl"])
@@ -173,6 +173,56 @@ struct VerboseTests {
             let shown = try await Tool.run(["post", url, "-v", "--show-secrets"] + body)
             #expect(shown.errors.contains("hush"))
         }
+    }
+
+    private static let bodies: [(type: String, body: String, shown: String)] = [
+        (
+            "text/xml", "<a> <password b='hush'>hush</password><c/></a>",
+            "<a> <password b='***'>***</password><c/></a>\n"
+        ),
+        (
+            "multipart/form-data; boundary=B",
+            "--B\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\nhush\r\n--B--\r\n",
+            "--B\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\n***\r\n--B--\r\n"
+        ),
+        ("application/x-ndjson", "{\"token\":\"hush\"}\n{\"n\": 1.0}\n", "{\"token\":\"***\"}\n{\"n\": 1.0}\n"),
+        ("application/json", "{ \"pass\\u0077ord\" : \"hush\" ", "{ \"pass\\u0077ord\" : \"***\" \n"),
+        ("text/plain", "see https://ada:hush@example.com", "see https://***@example.com\n"),
+    ]
+
+    @Test(.timeLimit(.minutes(10)), arguments: bodies)
+    func secretsInOtherBodiesAreHidden(type: String, body: String, shown: String) async throws {
+        let server = try await TestServer.start()
+        let arguments = [
+            "post", server.url("/status/200").absoluteString, "-H", "Content-Type: \(type)", "--raw", body,
+        ]
+        let piped = try await Tool.run(arguments + ["-v"])
+        // The body is on lines of its own, and otherwise unchanged.
+        #expect(piped.errors.contains("\n>\n\(shown)\n< HTTP/1.1 "), "\(piped.errors)")
+        let terminal = try await Tool.runOnTerminal(arguments + ["--print", "HB", "--color", "never"])
+        #expect(!terminal.text.contains("hush") && terminal.text.contains("***"), "\(terminal.text)")
+        #expect(terminal.errors.contains("use --show-secrets"))
+        let offline = try await Tool.runOnTerminal(arguments + ["--print", "B", "--offline", "--color", "never"])
+        #expect(!offline.text.contains("hush") && offline.errors.contains("use --show-secrets"))
+        for option in ["--print=B", "--offline"] {
+            let shown = try await Tool.runOnTerminal(arguments + [option, "--show-secrets", "--color", "never"])
+            #expect(shown.text.contains("hush") && shown.errors == "", "\(shown.errors)")
+            // A pipe receives exactly the bytes that are sent.
+            #expect(try await Tool.run(arguments + [option]).text.hasSuffix(body))
+        }
+    }
+
+    @Test(.timeLimit(.minutes(10)), arguments: [["-o", "out"], ["--stream"], ["-o", "/dev/null", "--print", "m"]])
+    func theConnectionIsDescribedAfterABodyThatIsNotKept(options: [String]) async throws {
+        let server = try await TestServer.start()
+        let directory = try ScratchDirectory()
+        let url = server.url("/redirect-to?url=/bytes/900000").absoluteString
+        let outcome = try await Tool.run(["get", url, "-v"] + options, directory: directory.url)
+        let facts = lines(outcome, "*")
+        #expect(facts.filter { $0.hasPrefix("* Connection: 127.0.0.1:") }.count == 2, "\(outcome.errors)")
+        #expect(facts.filter { $0.hasSuffix(" received") }.count == 2)
+        #expect(facts.last?.contains(" -> 200, ") == true)
+        await server.stop()
     }
 
     @Test(.timeLimit(.minutes(10))) func bodiesAreShownSafely() async throws {

@@ -46,5 +46,9 @@ struct JSONTextTests {
     @Test func stringsAreQuoted() {
         #expect(JSONText.string("a\"\\\n\u{1}é") == #""a\"\\\n\u0001é""#)
         #expect(JSONText.isValid(JSONText.string("\u{0}\t\r\u{7F}")))
+        #expect(
+            JSONText.string("\u{9B}\u{2028}\u{202E}\u{2067}\u{FEFF}\u{E0041}")
+                == #""\u009B\u2028\u202E\u2067\uFEFF\uDB40\uDC41""#)
+        #expect(JSONText.string("é👩‍💻") == "\"é👩‍💻\"")
     }
 }

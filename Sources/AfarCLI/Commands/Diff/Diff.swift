@@ -7,11 +7,11 @@ struct Diff: AsyncParsableCommand, CookieSaving, ResultReporting {
     static let configuration = CommandConfiguration(
         commandName: "diff",
         abstract: "Send two requests and show how the responses differ.",
-        usage: "afar diff <first> <second> [<options>]",
+        usage: "afar diff <first> <second> [<items>] [<options>]",
         discussion: """
             Compares the status, the header fields and the body. JSON is compared by value: the order of members doesn't \
             matter. Other text is compared line by line, and binary data by size and SHA-256. Lines that begin with - are \
-            from the first response, and lines with + from the second. Both requests have the same options.
+            from the first response, and lines with + from the second. Both requests have the same items and options.
 
             The exit code is 0 if the responses are equal, and 1 if they differ. Fields that often change, such as Date, \
             are ignored.
@@ -19,6 +19,7 @@ struct Diff: AsyncParsableCommand, CookieSaving, ResultReporting {
         examples: [
             "afar diff :8080/json :8081/json",
             "afar diff api.example.com/v1/user api.example.com/v2/user --bearer @token",
+            "afar diff :8080/post :8081/post name=Ada page==2 X-Tenant:a",
             "afar diff :8080/json @recorded.har",
         ])
 
@@ -27,6 +28,12 @@ struct Diff: AsyncParsableCommand, CookieSaving, ResultReporting {
 
     @Argument(help: "The URL of the second request, or @file for the recorded response to the first URL.")
     var second: String
+
+    @Argument(
+        help: ArgumentHelp(
+            "Items that add to both requests: name=text, name:=3, name==query, Name:header, name@file.",
+            valueName: "items"))
+    var items: [String] = []
 
     @OptionGroup(title: "Comparison") var comparison: ComparisonOptions
     @OptionGroup(title: "Method") var choice: MethodOptions
@@ -41,7 +48,9 @@ struct Diff: AsyncParsableCommand, CookieSaving, ResultReporting {
     func validate() throws { try checkSending() }
 
     func run() async throws {
-        let plan = try RequestPlan(RequestWords.Target(url: first), choice, commandMethod: nil, self, body)
+        var words = RequestWords()
+        words.words = [first] + items
+        let plan = try RequestPlan(words.target(hasMethod: false), choice, commandMethod: nil, self, body)
         var (secondPlan, secondOptions) = (plan, self)
         if second.hasPrefix("@") {
             secondOptions.archive.record = nil

@@ -122,13 +122,9 @@ struct ResponseDifference {
         return (heading + lines).map { $0 + "\n" }.joined()
     }
 
-    /// The longest part of a line that is printed, in characters.
-    private static let longestLine = 2000
-
     private static func shown(_ text: String, _ style: Style) -> String {
-        let start = text.prefix(longestLine)
-        let whole = start.endIndex == text.endIndex ? text : start + "…"
-        return style.isPretty ? TerminalText.line(whole) : whole
+        let text = text.shortened(to: 2000)
+        return style.isPretty ? TerminalText.line(text) : text
     }
 
     /// Returns the members of the JSON report.
@@ -160,6 +156,7 @@ struct ResponseDifference {
                 "body",
                 .object([
                     ("kind", .string(body.kind)), ("isEqual", .bool(body.isEmpty)),
+                    ("count", body.count.map { .integer(Int64($0)) } ?? .null),
                     ("paths", .array(body.paths.map { .string($0) })),
                 ])
             ),
@@ -171,7 +168,7 @@ struct ResponseDifference {
 enum BodyDifference {
     /// The bodies have the same bytes.
     case none
-    case json([JSONDifference])
+    case json(JSONDifferences)
     case text([ResponseDifference.Line])
     case binary([ResponseDifference.Line])
 
@@ -185,7 +182,7 @@ enum BodyDifference {
             return
         }
         if let firstValue = JSONNode(firstText), let secondValue = JSONNode(secondText) {
-            self = .json(JSONDifference.all(firstValue, secondValue))
+            self = .json(JSONDifferences(firstValue, secondValue))
         } else {
             self = .text(TextDifference.lines(firstText, secondText))
         }
@@ -194,7 +191,7 @@ enum BodyDifference {
     var isEmpty: Bool {
         switch self {
         case .none: true
-        case .json(let differences): differences.isEmpty
+        case .json(let differences): differences.count == 0
         case .text(let lines), .binary(let lines): lines.isEmpty
         }
     }
@@ -208,17 +205,23 @@ enum BodyDifference {
         }
     }
 
-    /// The paths of the JSON values that differ.
+    /// The number of different JSON values; nil if the bodies weren't compared as JSON.
+    var count: Int? {
+        guard case .json(let differences) = self else { return nil }
+        return differences.count
+    }
+
+    /// The paths of the first JSON values that differ.
     var paths: [String] {
         guard case .json(let differences) = self else { return [] }
-        return differences.map(\.path)
+        return differences.first.map(\.path)
     }
 
     var lines: [ResponseDifference.Line] {
         switch self {
         case .none: []
         case .json(let differences):
-            differences.isEmpty ? [] : [.title("body, JSON")] + differences.flatMap(\.lines)
+            differences.count == 0 ? [] : [.title("body, JSON")] + differences.lines
         case .text(let lines): lines
         case .binary(let lines): [.title("body, binary")] + lines
         }
