@@ -70,10 +70,10 @@ struct ResponseReport {
     /// Prints the response, or throws the request's failure.
     func print(_ response: AFDataResponse<Data>, of request: DataRequest) async throws {
         if try inspector.hasPrintedRequest() { return }
-        try options.output.writingOut(request) { try printParts(of: response, request) }
+        try await options.output.writingOut(request) { try await printParts(of: response, request) }
     }
 
-    private func printParts(of response: AFDataResponse<Data>, _ request: DataRequest) throws {
+    private func printParts(of response: AFDataResponse<Data>, _ request: DataRequest) async throws {
         try file?.check()
         // Validation only triggers retries. A response that isn't retried is printed whatever its status.
         if let error = response.error, !error.isResponseValidationError {

@@ -45,14 +45,16 @@ struct StreamRunner {
         }
         let completion = await output.completion(of: request, as: format)
         if try inspector.hasPrintedRequest() { return }
-        try options.output.writingOut(request) { try finish(request, completion, output, inspector, parts, style) }
+        try await options.output.writingOut(request) {
+            try await finish(request, completion, output, inspector, parts, style)
+        }
     }
 
     /// Prints what follows the body, or throws the request's failure.
     private func finish(
         _ request: DataStreamRequest, _ completion: DataStreamRequest.Completion, _ output: StreamOutput,
         _ inspector: Inspector, _ parts: OutputParts, _ style: Style
-    ) throws {
+    ) async throws {
         if completion.error == nil, parts.contains(.metadata) {
             _ = output.write(text: Data("\n\(ExchangeFacts.text(of: request, style))".utf8))
         }

@@ -180,7 +180,7 @@ enum DefaultOptions {
         if option.name == "--query", let value = entry.value, (try? NamedValue(value, option: option.name)) == nil {
             throw file.failure(entry, "\(entry.option) requires name=value")
         }
-        if option.name == "--header", let value = entry.value, (try? NamedValue(header: value)) == nil {
+        if option.name == "--header", let value = entry.value, (try? HeaderArgument(value)) == nil {
             throw file.failure(entry, "\(entry.option) requires 'Name: value'")
         }
         let header = option.name == "--header" ? entry.value.map { $0.prefix { $0 != ":" && $0 != ";" } } : nil

@@ -195,15 +195,14 @@ struct WriteOutExchange {
 
 extension OutputOptions {
     /// Performs the output of a response, followed by the text of `--write-out`, which is also written after failures.
-    func writingOut(_ request: Request, _ output: () throws -> Void) throws {
-        let result = Result { try output() }
-        var failure: Failure?
-        if case .failure(let error) = result {
-            if error is StandardOutput.Closed { throw error }
-            failure = error as? Failure
+    func writingOut(_ request: Request, _ output: () async throws -> Void) async throws {
+        do {
+            try await output()
+        } catch let error where !(error is StandardOutput.Closed) {
+            let failure = error as? Failure
+            try writeOut?.write(WriteOutExchange(request: request, status: failure?.status ?? .other, failure: failure))
+            throw error
         }
-        let status: ExitReason = if case .success = result { .success } else { failure?.status ?? .other }
-        try writeOut?.write(WriteOutExchange(request: request, status: status, failure: failure))
-        try result.get()
+        try writeOut?.write(WriteOutExchange(request: request, status: .success, failure: nil))
     }
 }

@@ -25,7 +25,7 @@ struct RequestPlan {
     /// The encoded parameters of items and of `-G`, which are a part of the URL.
     private let query: String
     /// The headers of items.
-    private let itemHeaders: [NamedValue]
+    private let itemHeaders: [HeaderArgument]
 
     /// Creates the plan of the same request to another URL. It uses the credential of the session of that URL only.
     init(repeating plan: RequestPlan, at url: String, _ options: some RequestSending) throws {
