@@ -23,12 +23,12 @@ struct SendingOptions: ParsableArguments {
     @Option(
         name: [.customShort("m", allowingJoined: true), .long],
         help: ArgumentHelp("The time limit for the entire request: 30, 1.5s, 500ms or 2m.", valueName: "time"),
-        transform: { try TimeArgument($0, option: "--timeout") })
+        transform: { try TimeArgument($0, option: "--timeout", in: TimeArgument.Range.timeout) })
     var timeout: TimeArgument?
 
     @Option(
         help: ArgumentHelp("The time limit for connecting. (default: 30)", valueName: "time"),
-        transform: { try TimeArgument($0, option: "--connect-timeout") })
+        transform: { try TimeArgument($0, option: "--connect-timeout", in: TimeArgument.Range.timeout) })
     var connectTimeout: TimeArgument?
 
     @Flag(

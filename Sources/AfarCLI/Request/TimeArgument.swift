@@ -6,6 +6,8 @@ struct TimeArgument: Equatable, CustomStringConvertible {
     enum Range {
         /// From a millisecond to a week.
         static let limit = 0.001...604_800.0
+        /// From a microsecond to a week.
+        static let timeout = 0.000_001...604_800.0
         /// From a millisecond to a day.
         static let interval = 0.001...86_400.0
         /// From zero to a day.
@@ -34,7 +36,7 @@ struct TimeArgument: Equatable, CustomStringConvertible {
         else {
             let (shortest, longest) = (Self(seconds: range.lowerBound), Self(seconds: range.upperBound))
             throw ValidationError(
-                "\(option) requires a time from \(shortest) to \(longest), such as 10, 500ms or 2m, not \"\(text)\".")
+                "\(option) requires a time from \(shortest) to \(longest), such as 10s, 500ms or 2m, not \"\(text)\".")
         }
         seconds = value * scale
     }

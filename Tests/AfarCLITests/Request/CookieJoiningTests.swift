@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Cookies of the command line together with those of files, sessions and responses.
-@Suite(.timeLimit(.minutes(5))) struct CookieJoiningTests {
+@Suite(.timeLimit(.minutes(10))) struct CookieJoiningTests {
     private let folder: ScratchDirectory
     private let server: TestServer
 

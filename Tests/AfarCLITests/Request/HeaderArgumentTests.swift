@@ -5,7 +5,7 @@ import Testing
 
 @testable import AfarCLI
 
-@Suite(.timeLimit(.minutes(5))) struct HeaderArgumentTests {
+@Suite(.timeLimit(.minutes(10))) struct HeaderArgumentTests {
     private func combined(_ fields: String...) throws -> (HTTPHeaders, removed: [String]) {
         HTTPHeaders.combining(try fields.map { try HeaderArgument($0) })
     }

@@ -5,7 +5,7 @@ import Testing
 @testable import AfarCLI
 
 /// The errors for command lines whose arguments are in the wrong place.
-@Suite(.timeLimit(.minutes(5))) struct MisplacedWordsTests {
+@Suite(.timeLimit(.minutes(10))) struct MisplacedWordsTests {
     private func errors(_ arguments: [String]) async throws -> String {
         let outcome = try await Tool.run(arguments)
         #expect(outcome.status == 2 && outcome.text == "")

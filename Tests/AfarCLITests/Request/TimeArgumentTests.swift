@@ -5,7 +5,7 @@ import Testing
 
 @testable import AfarCLI
 
-@Suite(.timeLimit(.minutes(5))) struct TimeArgumentTests {
+@Suite(.timeLimit(.minutes(10))) struct TimeArgumentTests {
     @Test(arguments: [("10s", 10), ("10", 10), ("500ms", 0.5), ("2m", 120), ("1.5h", 5400), (".5", 0.5), ("30.", 30)])
     func timesHaveUnits(text: String, seconds: Double) throws {
         #expect(try TimeArgument(text, option: "--duration").seconds == seconds)

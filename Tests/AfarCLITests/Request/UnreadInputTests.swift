@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// The note for a standard input that isn't sent.
-@Suite(.timeLimit(.minutes(5))) struct UnreadInputTests {
+@Suite(.timeLimit(.minutes(10))) struct UnreadInputTests {
     private static let note = "afar: The standard input was not sent. To send it as the body, add --raw -\n"
 
     private let server: TestServer
