@@ -5,7 +5,7 @@ import Testing
 
 @testable import AfarCLI
 
-@Suite(.timeLimit(.minutes(10))) struct OptionRuleTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct OptionRuleTests {
     /// The arguments of each name in the rules. The names of commands have none.
     private static let arguments: [String: [String]] = [
         "--netrc": [], "--netrc-file": ["n"], "--user": ["a:b"], "--bearer": ["t"], "--auth": ["basic"],
