@@ -40,12 +40,6 @@ struct Failure: Error, Equatable {
             self.init(.usage, String(text.output.1))
             return
         }
-        if isUsage, message.contains("Missing expected argument '<url>"),
-            let advice = MisplacedWords.adviceForMissingURL(in: arguments)
-        {
-            self.init(.usage, advice)
-            return
-        }
         self.init(isUsage ? .usage : .other, isUsage ? "\(Self.sentence(message)) See \(help)." : message)
     }
 

@@ -37,8 +37,11 @@ enum ForeignOption {
             return hint(for: String(name), in: command)
         }
         guard message.hasPrefix("Missing expected argument '<url>") else { return nil }
+        if let advice = MisplacedWords.adviceForMissingURL(in: arguments) { return advice }
         // The value of the last option can be the URL that is missing.
-        return arguments.dropLast().last { $0.hasPrefix("-") }.flatMap { misused[$0] }
+        return arguments.dropLast().last { $0.hasPrefix("-") }.flatMap { misused[$0] }.map {
+            "The URL is missing. \($0)"
+        }
     }
 
     /// Explains an option that a command doesn't have; nil if it is unknown.
@@ -199,11 +202,11 @@ extension ForeignOption {
         "-x":
             "-x is the proxy, as in curl. For HTTPie's -x, write gzip -nc FILE | afar URL --raw - Content-Encoding:gzip.",
         "-c": "-c is the file for cookies, as in curl. For HTTPie's -c, write afar download URL --resume.",
-        "--form": "--form requires name=value. For HTTPie's --form, write --as form.",
-        "--json": "--json requires name=value. For HTTPie's --json, leave it out: request items are sent as JSON.",
+        "--form": "For HTTPie's --form, write --as form.",
+        "--json": "For HTTPie's --json, leave it out: request items are sent as JSON.",
         "--auth":
             "--auth requires basic, digest, ntlm or negotiate. For HTTPie's --auth, write --user NAME:PASSWORD --auth basic.",
-        "-I": "-I requests only the headers, as in curl. For HTTPie's -I, leave it out.",
+        "-I": "-I requests only the headers (HEAD), as in curl. For HTTPie's -I, leave it out.",
         "--proxy": "For HTTPie's --proxy PROTOCOL:URL, write --proxy URL.",
     ]
 

@@ -9,8 +9,9 @@ enum MisplacedWords {
     static func adviceForMissingURL(in arguments: [String]) -> String? {
         for (option, value) in zip(arguments, arguments.dropFirst()) where option.hasPrefix("-") && isURL(value) {
             guard option.wholeMatch(of: /-[A-Za-z]|--[a-z][a-z0-9-]*/) != nil else { continue }
-            return "The URL is missing, because \(option) takes the next argument and received \"\(value)\". Write the "
-                + "value of \(option) before the URL."
+            return
+                "The URL is missing, because \(option) takes the next argument. Write the value of \(option) before the URL."
+                + (ForeignOption.misuse(of: option).map { " \($0)" } ?? "")
         }
         return nil
     }
@@ -27,7 +28,10 @@ enum MisplacedWords {
 
     /// Returns what to write instead of an argument that isn't `name=value`. It begins with a space, unless it's empty.
     static func advice(for text: String, option: String) -> String {
-        if isURL(text) { return " It's a URL: write the value of \(option) before it." }
+        if isURL(text) {
+            return " It's a URL: write the value of \(option) before it."
+                + (ForeignOption.misuse(of: option).map { " \($0)" } ?? "")
+        }
         guard ["--json", "--form"].contains(option), text.hasPrefix("@"), text.count > 1 else { return "" }
         return " To send a file, write --raw \(text)."
     }

@@ -227,9 +227,7 @@ struct NamedValue: Equatable {
         }
         guard let sign = text.firstIndex(of: "="), sign != text.startIndex else {
             let advice = MisplacedWords.advice(for: text, option: option)
-            throw Failure(
-                .usage,
-                ForeignOption.misuse(of: option) ?? "\(option) requires name=value, not \"\(text)\".\(advice)")
+            throw Failure(.usage, "\(option) requires name=value, not \"\(text)\".\(advice)")
         }
         self.init(name: String(text[..<sign]), value: String(text[text.index(after: sign)...]))
     }

@@ -132,7 +132,7 @@ struct MethodOptions: ParsableArguments {
     @Option(
         name: [.customShort("X", allowingJoined: true), .long],
         help: ArgumentHelp(
-            "The method, as written; only usual ones such as post are capitalized. (default: GET, or POST with a body)",
+            "The method. Common ones such as post are capitalized. (default: GET, or POST with a body)",
             valueName: "method"))
     var method: String?
 

@@ -186,7 +186,8 @@ struct BenchTests {
     }
 
     @Test(arguments: [
-        (["--requests", "1", "--duration", "1s"], "--requests or --duration"), (["--rate", "0"], "--rate"),
+        (["--requests", "1", "--duration", "1s"], "--requests can't be combined with --duration"),
+        (["--rate", "0"], "--rate"),
         (["--rate", "1e-300"], "--rate"),
         (["--concurrency", "0"], "--concurrency"), (["--duration", "10q"], "10s, 500ms or 2m"),
         (["--retry", "1"], "--retry can't be combined with bench"), (["--har", "a"], "--har"),

@@ -17,6 +17,7 @@ import Testing
         "--output": ["o"], "--remote-name": [], "--stream": [], "--sse": [], "--sse-json": [], "--retry": ["2"],
         "--print without b": ["h"], "--charset": ["utf-8"], "--requests": ["2"], "--duration": ["1s"],
         "--parallel": ["2"], "--resume": [], "--include": [], "--resumable": ["tus"], "--limit-rate": ["1K"],
+        "--meta": [], "--write-out": ["%{http_code}"],
     ]
 
     private static let pairs = OptionRules.conflicts.flatMap { conflict in
@@ -42,25 +43,29 @@ import Testing
         return ["get", "x"]
     }
 
+    /// Parses a command line. In debug builds, the parser checks the declarations of all subcommands of a root command, which is slow.
+    private static func parse(_ words: [String]) throws -> any ParsableCommand {
+        let name = try #require(words.first)
+        let command = try #require(AfarTool.configuration.subcommands.first { $0._commandName == name })
+        return try command.parseAsRoot(Array(words.dropFirst()))
+    }
+
     private static func command(_ words: [String], in file: DefaultsFile) throws -> any ParsableCommand {
-        let own = Result { try AfarTool.parseAsRoot(words) }
-        return try DefaultOptions.command(for: words, own, in: file) { try AfarTool.parseAsRoot($0) }
+        try DefaultOptions.command(for: words, Result { try parse(words) }, in: file, parse)
     }
 
     @Test(arguments: pairs) func conflictsAreUsageFailures(pair: [String]) throws {
         var words = try Self.command(pair) + pair.flatMap(Self.words)
         if pair.contains("--auth ntlm") { words += ["--user", "a:b"] }
-        #expect(throws: (any Error).self) { try AfarTool.parseAsRoot(words) }
-        do { _ = try AfarTool.parseAsRoot(words) } catch {
-            let message = AfarTool.message(for: error)
-            #expect(AfarTool.exitCode(for: error) == .validationFailure)
-            for name in pair where name != "connect" {
-                #expect(message.contains(name.split(separator: " ")[0]), "\(words): \(message)")
-            }
+        let error = try #require(throws: (any Error).self) { try Self.parse(words) }
+        let message = AfarTool.message(for: error)
+        #expect(AfarTool.exitCode(for: error) == .validationFailure)
+        for name in pair where name != "connect" {
+            #expect(message.contains(name.split(separator: " ")[0]), "\(words): \(message)")
         }
     }
 
-    @Test(arguments: pairs + pairs.map { Array($0.reversed()) })
+    @Test(arguments: pairs + pairs.map { $0.reversed() })
     func theCommandLineReplacesADefault(pair: [String]) throws {
         let (entry, own) = (try Self.words(pair[0]), try Self.words(pair[1]))
         // Credentials and unsafe options can't be defaults, and the last example has no configuration.
@@ -71,7 +76,7 @@ import Testing
         // These options require others.
         if pair[1] == "--key" { words += ["--cert", "a.pem"] }
         if ["--auth", "--auth ntlm"].contains(pair[1]) { words += ["--user", "a:b"] }
-        let expected = try #require(AfarTool.parseAsRoot(words) as? any RequestSending)
+        let expected = try #require(Self.parse(words) as? any RequestSending)
         let file = try DefaultsFile(path: "config", text: text)
         let command = try Self.command(words, in: file)
         let result = try #require(command as? any RequestSending)

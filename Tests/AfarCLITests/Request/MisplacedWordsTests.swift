@@ -19,7 +19,8 @@ import Testing
             let errors = try await errors(["post", option, url])
             #expect(
                 errors.contains(
-                    "The URL is missing, because \(option) takes the next argument and received \"\(url)\""),
+                    "The URL is missing, because \(option) takes the next argument. Write the value of \(option) before"
+                ),
                 "\(errors)")
         }
     }
