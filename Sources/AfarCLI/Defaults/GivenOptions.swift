@@ -65,7 +65,8 @@ extension OutputOptions: OptionNaming {
     var given: Set<String> {
         names(
             [
-                ("--include", include), ("--headers", headers), ("--body", body), ("--meta", meta), ("--offline", offline),
+                ("--include", include), ("--headers", headers), ("--body", body), ("--meta", meta),
+                ("--offline", offline),
                 ("--charset", charset != nil), ("--print", print != nil), ("--write-out", writeOut != nil),
                 ("--print without b", print?.contains(.responseBody) == false),
             ])

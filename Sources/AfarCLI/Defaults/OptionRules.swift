@@ -43,7 +43,8 @@ enum OptionRules {
         Conflict(
             options: ["--curl", "--timing", "--write-out", "--cache", "--har", "--record", "--replay"],
             others: ["--offline"], reason: ", which sends nothing"),
-        Conflict(options: ["--timing", "--write-out", "--report"], others: ["--curl"], reason: ", which sends nothing"),
+        Conflict(
+            options: ["--timing", "--write-out", "--report"], others: ["--curl"], reason: ", which sends nothing"),
         Conflict(options: ["--print"], others: ["--headers", "--body", "--meta"]),
         Conflict(options: ["--headers"], others: ["--body", "--meta"]),
         Conflict(options: ["--body"], others: ["--meta"]),
@@ -64,7 +65,8 @@ enum OptionRules {
         Conflict(options: ["--parallel"], others: ["--resume"]),
         Conflict(
             options: [
-                "--curl", "--timing", "--include", "--print", "--headers", "--meta", "--write-out", "--offline", "--charset",
+                "--curl", "--timing", "--include", "--print", "--headers", "--meta", "--write-out", "--offline",
+                "--charset",
             ],
             others: ["--resumable"], reason: ", because the upload consists of several requests"),
         Conflict(options: ["--limit-rate"], others: ["ws", "connect"], reason: ", which has no bodies"),
