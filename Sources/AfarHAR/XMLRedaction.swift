@@ -2,7 +2,7 @@ import Foundation
 
 /// Redacts XML by the names of elements and attributes, and preserves everything else in the text.
 ///
-/// The text doesn't have to be well-formed. Prefixes of namespaces are ignored. A name can also be a value, as in property lists
+/// The text can be malformed. Prefixes of namespaces are ignored. A name can also be a value, as in property lists
 /// (`<key>password</key><string>…</string>`) and parameters (`<param name="password">…</param>`).
 struct XMLRedaction {
     private typealias Bytes = ArraySlice<UInt8>

@@ -146,8 +146,8 @@ struct ReportedFailure {
         ReportedFailure(kind: "interrupted", message: "The command was ended by signal \(signal).")
     }
 
-    /// Returns this error of a request with the message that the command printed. A signal replaces the error, and so does the
-    /// failure that made the command cancel the request.
+    /// Returns this error of a request with the message that the command printed. A signal, or the failure that made the command
+    /// cancel the request, replaces the error.
     func merged(with other: ReportedFailure?) -> ReportedFailure {
         guard let other else { return self }
         return other.kind == "interrupted" || kind == Self.cancellation
