@@ -2,7 +2,7 @@ import Afar
 import Foundation
 
 /// The reason that the tool ends early: an exit code and a one-line message.
-struct Failure: Error, Equatable {
+struct Failure: Error, Equatable, CustomStringConvertible {
     var status: ExitReason
     /// What failed, where, and what to do about it. If it's empty, nothing is printed.
     var message: String
@@ -35,7 +35,9 @@ struct Failure: Error, Equatable {
         }
         // The parser's own prefix only repeats what the message of an option's value names.
         if isUsage,
-            let text = message.firstMatch(of: /(?s)^The value '.*' is invalid for '-[^']*': (--[a-z-]+ requires .*)$/)
+            let text = message.firstMatch(
+                of: /(?s)^The value '.*' is invalid for '-[^']*': (--[a-z][a-z-]* [^:]*requires .*|--[a-z][a-z-]* @.*)$/
+            )
         {
             self.init(.usage, String(text.output.1))
             return
@@ -61,6 +63,9 @@ struct Failure: Error, Equatable {
         if !message.isEmpty { StandardError.write("afar: \(message)\n\(excerpt)") }
         return status
     }
+
+    /// The message, which the parser includes in its own.
+    var description: String { message }
 
     private static func sentence(_ text: String) -> String {
         let text = text.trimmingCharacters(in: .whitespacesAndNewlines)

@@ -60,8 +60,9 @@ struct ResponseReport {
     /// Returns the response after its entire body has arrived.
     func response(of request: DataRequest) async -> AFDataResponse<Data> {
         if printer == nil, !options.output.offline {
-            file?.receiveBody(of: request, method: plan.method) { [output = options.output] in
-                !output.omitsBody(status: $0)
+            let retries = Retries(options.sending)
+            file?.receiveBody(of: request, method: plan.method) { [output = options.output, weak request] status in
+                !output.omitsBody(status: status) && request.map { retries.rejects(status, of: $0) } != true
             }
         }
         return await request.serializingData(emptyResponseCodes: Self.anyStatus).response

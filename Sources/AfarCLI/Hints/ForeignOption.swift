@@ -69,6 +69,7 @@ enum ForeignOption {
     /// Returns what an option means in other tools. Abbreviations don't count.
     static func meanings(of name: String, in command: String) -> [Meaning] {
         if let meaning = ofCommands[command]?[name] { return [meaning] }
+        if let answer = negated[name] { return [Meaning(tool: "curl", answer: answer)] }
         let option =
             name.hasPrefix("--") ? CurlOption.exactly(long: name) : name.dropFirst().first.flatMap(CurlOption.named)
         let curl = option.map { Meaning(tool: "curl", answer: answer(to: $0)) }
@@ -91,12 +92,20 @@ enum ForeignOption {
 // MARK: - Table
 
 extension ForeignOption {
+    /// The negated options of curl whose positive form has another meaning.
+    private static let negated: [String: Answer] = [
+        "--no-location": .write("--no-follow"), "--no-fail": .omit("it's the default"),
+        "--no-insecure": .omit("it's the default"), "--no-verbose": .omit("it's the default"),
+        "--no-include": .omit("it's the default"), "--no-head": .omit("it's the default"),
+    ]
+
     /// The options of `afar` with the meaning of curl's options that have another name. ``CurlOption/ignored`` and
     /// ``CurlOption/refused`` have the reasons for the others.
     private static let curl = [
         "anyauth": "--user NAME", "basic": "--auth basic", "data-ascii": "--data", "data-binary": "--raw @FILE",
         "data-urlencode": "--form NAME=VALUE", "digest": "--auth digest", "disable": "--no-config",
-        "dump-header": "-i", "form": "-F", "form-string": "-F", "http1.1": "--http 1.1", "http2": "--http 2",
+        "dump-header": "-i for -D -, which writes the headers before the body", "form": "-F",
+        "form-string": "--as multipart NAME=VALUE", "http1.1": "--http 1.1", "http2": "--http 2",
         "http3": "--http 3", "http3-only": "--http 3", "max-redirs": "--max-redirects", "max-time": "--timeout",
         "alpn": "--http 1.1", "negotiate": "--auth negotiate", "netrc": "--netrc", "netrc-optional": "--netrc",
         "noproxy": "--proxy none", "ntlm": "--auth ntlm", "ntlm-wb": "--auth ntlm", "oauth2-bearer": "--bearer",

@@ -39,6 +39,8 @@ struct OutputFileOptions: ParsableArguments {
 final class OutputFile: Sendable {
     private struct State {
         var handle: FileHandle?
+        /// Where the body begins. The file of a descriptor that the caller opened can already have contents.
+        var start: off_t = 0
         /// Whether the body of the current response is written.
         var isReceiving = false
         var failure: Failure?
@@ -62,7 +64,7 @@ final class OutputFile: Sendable {
         }
         var status = stat()
         guard stat(path, &status) == 0 else {
-            guard errno == ENOENT, !path.isEmpty else { return Failure.systemReason }
+            guard errno == ENOENT, !path.isEmpty, !path.hasSuffix("/") else { return Failure.systemReason }
             let folder = URL(filePath: path).deletingLastPathComponent().path
             return access(folder, W_OK | X_OK) == 0 ? nil : Failure.systemReason
         }
@@ -114,7 +116,8 @@ final class OutputFile: Sendable {
     private func begin() -> Bool {
         if let handle = state.withLock({ $0.handle }) {
             // A retry follows. Pipes and devices have no contents.
-            if ftruncate(handle.fileDescriptor, 0) == 0 { lseek(handle.fileDescriptor, 0, SEEK_SET) }
+            let start = state.withLock { $0.start }
+            if ftruncate(handle.fileDescriptor, start) == 0 { lseek(handle.fileDescriptor, start, SEEK_SET) }
             return true
         }
         let descriptor =
@@ -124,7 +127,12 @@ final class OutputFile: Sendable {
             fail(Failure(.other, "--output \(path): \(Failure.systemReason)."))
             return false
         }
-        state.withLock { $0.handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true) }
+        let isAppending = fcntl(descriptor, F_GETFL) & O_APPEND != 0
+        let start = max(0, lseek(descriptor, 0, isAppending ? SEEK_END : SEEK_CUR))
+        state.withLock {
+            $0.handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+            $0.start = start
+        }
         return true
     }
 

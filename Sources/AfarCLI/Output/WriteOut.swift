@@ -21,7 +21,8 @@ struct WriteOut: Equatable {
 
     /// Parses the value of the option, which is the text, @file, or @- for the standard input.
     init(argument: String) throws {
-        try self.init(String(decoding: InputBytes.data(argument), as: UTF8.self), argument: argument)
+        try self.init(
+            String(decoding: InputBytes.data(argument, option: "--write-out"), as: UTF8.self), argument: argument)
     }
 
     /// Parses the text, or throws a `ValidationError` if it contains an unknown variable.
@@ -63,11 +64,17 @@ struct WriteOut: Equatable {
         for piece in pieces {
             switch piece {
             case .text(let text): try Self.write(text, isError)
-            case .variable(let variable): try Self.write(exchange.value(of: variable), isError)
-            case .header(let name): try Self.write(exchange.field(name), isError)
+            case .variable(let variable): try Self.write(Self.shown(exchange.value(of: variable), isError), isError)
+            case .header(let name): try Self.write(Self.shown(exchange.field(name), isError), isError)
             case .stream(let isErrorStream): isError = isErrorStream
             }
         }
+    }
+
+    /// Returns a value from the server. On a terminal, it can't contain control characters.
+    private static func shown(_ value: String, _ isError: Bool) -> String {
+        let output = isError ? OutputFacts.standardError : OutputFacts.standardOutput
+        return output.isTerminal ? TerminalText.line(value) : value
     }
 
     private static func write(_ text: String, _ isError: Bool) throws {

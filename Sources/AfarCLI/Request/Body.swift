@@ -129,10 +129,10 @@ enum InputBytes {
     }
 
     /// Returns the value of `--data`: text, or a file or the standard input without line breaks and null characters, as in curl.
-    static func data(_ argument: String) throws -> Data {
+    static func data(_ argument: String, option: String = "--data") throws -> Data {
         guard argument.hasPrefix("@") else { return Data(argument.utf8) }
         let path = String(argument.dropFirst())
-        let bytes = try path == "-" ? text("-") : file(path, option: "--data @\(path)")
+        let bytes = try path == "-" ? text("-") : file(path, option: "\(option) @\(path)")
         return bytes.filter { $0 != 0 && $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
     }
 

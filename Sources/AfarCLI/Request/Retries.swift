@@ -38,6 +38,12 @@ struct Retries {
             + (delay.map { ["--retry-delay", "\(Int($0.rounded(.up)))"] } ?? [])
     }
 
+    /// Returns whether the request is sent again because of a response's status.
+    func rejects(_ status: Int, of request: Request) -> Bool {
+        guard let policy, request.retryCount < limit, let method = request.lastRequest?.method else { return false }
+        return policy.retryableHTTPStatusCodes.contains(status) && policy.retryableHTTPMethods.contains(method)
+    }
+
     /// Makes temporary error statuses fail the request while retries remain, because only failed requests are retried.
     func apply(to request: DataRequest) {
         guard let policy else { return }

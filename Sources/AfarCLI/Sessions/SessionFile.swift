@@ -163,11 +163,20 @@ final class SessionFile: Sendable {
         let lock = try FileLock(for: URL(filePath: path))
         defer { lock.release() }
         let latest = try Self.read(path, option: option)
+        guard latest.map({ $0.origin == origin.text }) ?? true else {
+            throw Failure(.other, "\(option) \(path): another process has created it for another server.")
+        }
         let result = merged(into: latest ?? StoredSession(origin: origin.text))
         guard result != latest else { return }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        try replace(with: try encoder.encode(result) + Data("\n".utf8))
+        let data = try encoder.encode(result) + Data("\n".utf8)
+        // A file that can't be read again would lose what it contains.
+        guard result.isValid, data.count <= Self.sizeLimit else {
+            throw Failure(
+                .other, "\(option) \(path): a header or credential is invalid, or the file would be too large.")
+        }
+        try replace(with: data)
     }
 
     /// Returns a session with the changes of this process.

@@ -68,7 +68,7 @@ struct CompletionTests {
     /// zsh completes only on a terminal, so this test presses Tab, and then Ctrl-X, which prints the line.
     @Test(
         .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/zsh"), "zsh isn't installed."),
-        .timeLimit(.minutes(5)))
+        .timeLimit(.minutes(10)))
     func zshCompletesOptionsWithoutACommand() async throws {
         let directory = try ScratchDirectory()
         let outcome = try await Tool.bash(

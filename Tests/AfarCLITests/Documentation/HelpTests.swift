@@ -38,7 +38,7 @@ struct HelpTests {
     /// The examples with the local server. The others name hosts on the internet.
     private static let localExamples = examples.filter { $0.contains(":8080") && !$0.contains("afar serve") }
 
-    @Test(.timeLimit(.minutes(5)), arguments: localExamples)
+    @Test(.timeLimit(.minutes(10)), arguments: localExamples)
     func localExamplesWorkWithTheTestServer(line: String) async throws {
         let server = try await TestServer.start()
         let directory = try ScratchDirectory()

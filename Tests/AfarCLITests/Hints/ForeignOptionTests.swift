@@ -5,7 +5,7 @@ import Testing
 @testable import AfarCLI
 
 /// Tests for the explanations of options of other tools.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct ForeignOptionTests {
     @Test(arguments: [
         (["-a", "ada:hush", ":1"], "HTTPie", "--user NAME:PASSWORD --auth basic"),
@@ -19,6 +19,8 @@ struct ForeignOptionTests {
         (["--style", "monokai", ":1"], "HTTPie", "--color never"), (["--ssl=tls1.3", ":1"], "HTTPie", "--tls-min"),
         (["--cert-key", "k", ":1"], "HTTPie", "--key FILE"), (["--auth-type=digest", ":1"], "HTTPie", "--auth"),
         (["--response-charset", "utf-8", ":1"], "HTTPie", "--charset"), (["--debug", ":1"], "HTTPie", "-v"),
+        (["--no-location", ":1"], "curl", "--no-follow"), (["--no-fail", ":1"], "curl", "it's the default"),
+        (["--form-string", "a=@b", ":1"], "curl", "--as multipart NAME=VALUE"),
         (["-n", ":1"], "curl", "--netrc"), (["download", "-O", ":1"], "curl", "unless -o names it"),
         (["download", "--continue", ":1"], "Wget", "--resume"), (["download", "-f", ":1"], "curl", "isn't 2xx"),
         (["bench", "-t", "2", ":1"], "wrk", "-c"), (["bench", "-q", "5", ":1"], "hey", "--rate"),

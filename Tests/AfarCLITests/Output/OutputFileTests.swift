@@ -79,6 +79,34 @@ import Testing
         await server.stop()
     }
 
+    @Test func aResponseThatIsRetriedIsNotWritten() async throws {
+        try folder.write("kept", to: "old")
+        let busy = "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 4\r\n\r\nbusy"
+        let failing = try await RawServer.start(scripts: [
+            [.respond(busy), .receiveHead, .close], [.receiveHead, .close],
+        ])
+        let failed = try await run(failing.url.absoluteString, "--retry", "1", "--retry-delay", "0", "-o", "old")
+        #expect(failed.status != 0)
+        #expect(try text("old") == "kept")
+        await failing.stop()
+        await server.stop()
+    }
+
+    /// The file of the standard output can have other contents.
+    @Test func aRetryReplacesOnlyItsOwnBody() async throws {
+        let failing = try await RawServer.start(scripts: [
+            [.respond("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\npart"), .close],
+            [.respond("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood"), .close],
+        ])
+        try folder.write("first\n", to: "log")
+        let line = "\"$afar\" \(failing.url) --retry 1 --retry-delay 0 -o /dev/stdout >> log"
+        let outcome = try await Tool.bash(line, directory: folder.url)
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(try text("log") == "first\ngood")
+        await failing.stop()
+        await server.stop()
+    }
+
     @Test func linksAndPermissionsAreKept() async throws {
         try folder.write("old", to: "file")
         chmod(folder.url.appending(path: "file").path, 0o640)

@@ -5,7 +5,7 @@ import Testing
 @testable import AfarCLI
 
 /// Tests for `--write-out` and `--fail`, which are compared with curl.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct WriteOutTests {
     /// Returns the output of curl and of `afar` in its two forms.
     private func outputs(_ arguments: [String], _ options: [String] = ["--no-follow"]) async throws -> [Tool.Outcome] {
@@ -40,6 +40,12 @@ struct WriteOutTests {
             #expect(outcome.text.hasSuffix("\n200 2 \(server.url("/get"))"), "\(outcome.text) \(outcome.errors)")
         }
         await server.stop()
+    }
+
+    @Test func aMissingFileIsNamed() async throws {
+        let outcome = try await Tool.run("-w", "@/nowhere/format", ":1")
+        #expect(
+            outcome.status == 2 && outcome.errors == "afar: --write-out @/nowhere/format: the file doesn't exist.\n")
     }
 
     @Test func timesAreInOrder() async throws {

@@ -199,7 +199,7 @@ struct ReportTests {
     }
 
     /// The kind is the same for all commands, and a request that a command cancels because of a failure isn't "cancelled".
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(10)))
     func allCommandsReportTheSameKinds() async throws {
         let server = try await TestServer.start()
         let port = try ClosedPort()

@@ -32,6 +32,35 @@ import Testing
         try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? Int
     }
 
+    @Test func anInvalidHeaderDoesNotReplaceTheSession() async throws {
+        let first = try await run("/anything", "--session", "./s.json", "-H", "X-Token: one")
+        #expect(first.status == 0, "\(first.errors)")
+        let invalid = try await run("/anything", "--session", "./s.json", "-H", "X-Token: a\u{1}b")
+        #expect(invalid.status != 0)
+        let last = try await run("/anything", "--session", "./s.json")
+        #expect(try headers(last)["X-Token"] == "one")
+        await server.stop()
+    }
+
+    /// Two processes can create a file at the same path.
+    @Test func aSessionOfAnotherServerIsNotReplaced() async throws {
+        let slow = try await RawServer.start([.receiveHead, .waitForever])
+        let path = folder.url.appending(path: "s.json")
+        let outcome = try await Tool.run(
+            [slow.url.absoluteString, "--session", "./s.json", "-H", "X-A: a"], directory: folder.url
+        ) { process in
+            _ = try await slow.head()
+            let other = try await run("/anything", "--session", "./s.json", "-H", "X-Token: secret")
+            #expect(other.status == 0, "\(other.errors)")
+            kill(process, SIGINT)
+        }
+        #expect(outcome.errors.contains("another process has created it for another server"), "\(outcome.errors)")
+        let contents = String(decoding: try Data(contentsOf: path), as: UTF8.self)
+        #expect(contents.contains("X-Token") && !contents.contains("X-A"))
+        await slow.stop()
+        await server.stop()
+    }
+
     @Test func headersAndCredentialsReplaceEachOther() async throws {
         for arguments in [["--bearer", "one"], ["Authorization:Bearer two"], ["--bearer", "three"]] {
             let outcome = try await Tool.run(
