@@ -62,7 +62,7 @@ struct AfarTool: AsyncParsableCommand {
         let status = failure.map { self.status(after: $0) } ?? .success
         let outcome = UnsavedFiles.save(after: .completed(status, failure))
         if case .interrupted(let signal) = outcome.ending { Interruption.terminate(by: signal) }
-        (outcome.isSaved || status != .success ? status : .other).exit()
+        (outcome.isSaved ? status : .other).exit()
     }
 
     /// The names of all commands. Each configuration contains its name, because the runtime takes a millisecond to print the
@@ -111,8 +111,10 @@ struct AfarTool: AsyncParsableCommand {
         if error is StandardOutput.Closed { return .success }
         if let failure = error as? Failure { return failure.reported() }
         // ArgumentParser also throws for --help and --version.
-        guard exitCode(for: error) == .success else {
-            return parsingFailure(error).reported()
+        // The parser creates the help text to determine the exit code, which takes a while.
+        let code = exitCode(for: error)
+        guard code == .success else {
+            return parsingFailure(error, isUsage: code == .validationFailure).reported()
         }
         do {
             let text = ShortHelp.text(for: fullMessage(for: error), arguments: CommandLine.arguments.dropFirst())
@@ -123,10 +125,9 @@ struct AfarTool: AsyncParsableCommand {
         return .success
     }
 
-    private static func parsingFailure(_ error: any Error) -> Failure {
+    private static func parsingFailure(_ error: any Error, isUsage: Bool) -> Failure {
         Failure(
-            parsing: message(for: error), isUsage: exitCode(for: error) == .validationFailure,
-            arguments: CommandLine.arguments, commands: commandNames)
+            parsing: message(for: error), isUsage: isUsage, arguments: CommandLine.arguments, commands: commandNames)
     }
 }
 

@@ -23,6 +23,8 @@ enum DefaultOptions {
             !["help", "-h", "--help", "--version"].contains(first), !first.hasPrefix("---"),
             !first.hasPrefix("--generate-completion-script"), !first.hasPrefix("--experimental")
         else { return try parse(arguments) }
+        let file = Result { try DefaultsFile.read() }
+        if case .success(nil) = file { return try parse(arguments) }
         let own = Result { try parse(arguments) }
         // The parser returns a command of its own for --help, and throws for --version. Neither requires the file.
         switch own {
@@ -30,7 +32,7 @@ enum DefaultOptions {
         case .failure(let error) where AfarTool.exitCode(for: error) == .success: throw error
         default: break
         }
-        guard let file = try DefaultsFile.read() else { return try own.get() }
+        guard let file = try file.get() else { return try own.get() }
         return try command(for: arguments, own, in: file, parse)
     }
 

@@ -36,7 +36,7 @@ import Testing
         let first = try await run("/anything", "--session", "./s.json", "-H", "X-Token: one")
         #expect(first.status == 0, "\(first.errors)")
         let invalid = try await run("/anything", "--session", "./s.json", "-H", "X-Token: a\u{1}b")
-        #expect(invalid.status == 2)
+        #expect(invalid.status != 0)
         let last = try await run("/anything", "--session", "./s.json")
         #expect(try headers(last)["x-token"] == "one")
         await server.stop()
@@ -47,7 +47,7 @@ import Testing
         let slow = try await RawServer.start([.receiveHead, .waitForever])
         let path = folder.url.appending(path: "s.json")
         let outcome = try await Tool.run(
-            [slow.url.absoluteString, "--session", "./s.json", "-H", "X-A: a"], directory: folder.url
+            [slow.url.absoluteString, "-m", "900", "--session", "./s.json", "-H", "X-A: a"], directory: folder.url
         ) { process in
             _ = try await slow.head()
             let other = try await run("/anything", "--session", "./s.json", "-H", "X-Token: secret")
