@@ -145,15 +145,20 @@ struct DPoPTests {
         }
     }
 
-    @Test func proofsHaveTheNoncesOfTheServer() async throws {
-        let server = try await NonceServer(nonces: ["n1", "n2", "n3"])
-        let session = Session()
-        let dpop = OAuthDPoP(key: try SignatureKey.generate(.ecdsaP256SHA256))
+    /// Returns the URL of the server's resource and an interceptor for its requests.
+    private func resource(of server: NonceServer, _ dpop: OAuthDPoP, _ session: Session) -> (URL, OAuthInterceptor) {
         let client = OAuthClient(
             id: "client", server: OAuthServer(tokenEndpoint: server.server.url("/token")),
             authentication: .post(secret: "secret"), dpop: dpop, session: session)
         let resource = server.server.url("/resource?page=1")
-        let interceptor = OAuthInterceptor(client: client, renewal: .clientCredentials(), origins: [resource])
+        return (resource, OAuthInterceptor(client: client, renewal: .clientCredentials(), origins: [resource]))
+    }
+
+    @Test func proofsHaveTheNoncesOfTheServer() async throws {
+        let server = try await NonceServer(nonces: ["n1", "n2", "n3"])
+        let session = Session()
+        let dpop = OAuthDPoP(key: try SignatureKey.generate(.ecdsaP256SHA256))
+        let (resource, interceptor) = resource(of: server, dpop, session)
         for _ in 0..<3 {
             let value = try await session.request(resource, interceptor: interceptor).validate()
                 .serializingDecodable([String: String].self).value
@@ -179,11 +184,7 @@ struct DPoPTests {
         let server = try await NonceServer(nonces: ["n1", "n2"])
         let session = Session()
         let dpop = OAuthDPoP(key: try SignatureKey.generate(.ecdsaP256SHA256))
-        let client = OAuthClient(
-            id: "client", server: OAuthServer(tokenEndpoint: server.server.url("/token")),
-            authentication: .post(secret: "secret"), dpop: dpop, session: session)
-        let resource = server.server.url("/resource?page=1")
-        let interceptor = OAuthInterceptor(client: client, renewal: .clientCredentials(), origins: [resource])
+        let (resource, interceptor) = resource(of: server, dpop, session)
         let token = try await interceptor.validToken()
         for _ in 0..<2 {
             let proof = try dpop.proof(for: token, method: "POST", url: resource)

@@ -11,7 +11,7 @@ enum MisplacedWords {
             guard option.wholeMatch(of: /-[A-Za-z]|--[a-z][a-z0-9-]*/) != nil else { continue }
             return
                 "The URL is missing, because \(option) takes the next argument. Write the value of \(option) before the URL."
-                + (ForeignOption.misuse(of: option).map { " \($0)" } ?? "")
+                + otherMeaning(of: option)
         }
         return nil
     }
@@ -30,7 +30,7 @@ enum MisplacedWords {
     static func advice(for text: String, option: String) -> String {
         if isURL(text) {
             return " It's a URL: write the value of \(option) before it."
-                + (ForeignOption.misuse(of: option).map { " \($0)" } ?? "")
+                + otherMeaning(of: option)
         }
         guard ["--json", "--form"].contains(option), text.hasPrefix("@"), text.count > 1 else { return "" }
         return " To send a file, write --raw \(text)."
@@ -40,6 +40,11 @@ enum MisplacedWords {
     static func advice(forItem text: String) -> String {
         guard text.hasPrefix("@"), text.count > 1 else { return "" }
         return " To send the file as the body, write --raw \(text). To send it in a multipart form, write name\(text)."
+    }
+
+    /// Returns what HTTPie's option with this name would be, beginning with a space; empty for an option with one meaning.
+    private static func otherMeaning(of option: String) -> String {
+        ForeignOption.misuse(of: option).map { " \($0)" } ?? ""
     }
 
     /// Returns whether the text is a JSON object or array.

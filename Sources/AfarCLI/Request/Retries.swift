@@ -40,16 +40,21 @@ struct Retries {
 
     /// Returns whether the request is sent again because of a response's status.
     func rejects(_ status: Int, of request: Request) -> Bool {
-        guard let policy, request.retryCount < limit, let method = request.lastRequest?.method else { return false }
-        return policy.retryableHTTPStatusCodes.contains(status) && policy.retryableHTTPMethods.contains(method)
+        guard let policy, let method = request.lastRequest?.method else { return false }
+        return isTemporary(status, of: request, policy) && policy.retryableHTTPMethods.contains(method)
+    }
+
+    /// Returns whether retries remain and the policy retries the status.
+    private func isTemporary(_ status: Int, of request: Request, _ policy: RetryPolicy) -> Bool {
+        request.retryCount < limit && policy.retryableHTTPStatusCodes.contains(status)
     }
 
     /// Makes temporary error statuses fail the request while retries remain, because only failed requests are retried.
     func apply(to request: DataRequest) {
         guard let policy else { return }
-        request.validate { [weak request, limit] urlRequest, response, _ in
-            guard let request, request.retryCount < limit, let method = urlRequest?.method,
-                policy.retryableHTTPStatusCodes.contains(response.statusCode)
+        request.validate { [weak request] urlRequest, response, _ in
+            guard let request, let method = urlRequest?.method,
+                isTemporary(response.statusCode, of: request, policy)
             else { return .success }
             guard policy.retryableHTTPMethods.contains(method) else {
                 UnretriedRequest.note(method)

@@ -182,7 +182,6 @@ final class SessionFile: Sendable {
     /// Returns a session with the changes of this process.
     private func merged(into latest: StoredSession) -> StoredSession {
         var result = latest
-        result.origin = origin.text
         let changes = changes.withLock { $0 }
         let names = Set(changes.headers.map { $0.name.lowercased() })
         result.headers.removeAll { names.contains($0.name.lowercased()) }
