@@ -40,7 +40,7 @@ struct AfarTool: AsyncParsableCommand {
 
             For the manual, run "man afar". For shell completions, run afar --generate-completion-script bash, zsh or fish.
             """,
-        version: "afar \(AFInfo.version)",
+        version: versionText,
         subcommands: [
             RequestCommand<AnyRequest>.self, RequestCommand<Get>.self, RequestCommand<Head>.self,
             RequestCommand<Post>.self, RequestCommand<Put>.self, RequestCommand<Patch>.self,
@@ -69,7 +69,11 @@ struct AfarTool: AsyncParsableCommand {
     /// names of all these types.
     static let commandNames = configuration.subcommands.map { $0._commandName }
 
+    private static let versionText = "afar \(AFInfo.version)"
+
     private static func run(_ arguments: [String]) async throws {
+        // The parser needs several milliseconds to examine all options.
+        if arguments == ["--version"] { return try StandardOutput.write(versionText + "\n") }
         if let text = try GuideTopic.text(for: arguments, commands: commandNames) {
             return try StandardOutput.write(text)
         }
