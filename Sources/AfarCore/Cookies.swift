@@ -29,8 +29,8 @@ public struct FoundationCookieStore: CookieStore {
         return jar.cookies(for: url, now: now)
     }
 
-    /// Stores cookies. An expired cookie removes the stored cookie that it replaces. If a domain already has 50 cookies, each new
-    /// cookie replaces the oldest.
+    /// Stores cookies. An expired cookie removes the stored cookie with the same name, domain and path. If a domain already has 50
+    /// cookies, each new cookie replaces the oldest.
     public func store(_ cookies: [Cookie], from url: CookieURL?, now: Date) {
         var jar = jar
         for cookie in cookies where jar.store(cookie, from: url, now: now) {

@@ -108,7 +108,8 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
             authenticator.didRequest(urlRequest, with: response, failDueToAuthenticationError: error)
         else { return completion(.doNotRetry) }
         let (credential, version) = state.withLock { ($0.credential, $0.version) }
-        // Only once per credential, because an authenticator that never recognizes its own credential would retry endlessly.
+        // Retry only once per credential. Otherwise, an authenticator that never recognizes its own credential would retry
+        // endlessly.
         if let credential, !authenticator.isRequest(urlRequest, authenticatedWith: credential),
             request.recordRetry(with: version, as: id)
         {

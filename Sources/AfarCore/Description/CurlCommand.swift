@@ -102,7 +102,7 @@ extension Request {
         for field in try stack.options.get().defaultFields.fields where !request.headerFields.contains(field.name) {
             headers.add(name: field.name.rawName, value: field.value)
         }
-        // Not the headers of `request`, which repeat the URL's user name and password.
+        // Don't use the headers of `request`, because they repeat the URL's user name and password.
         for header in urlRequest.headers { headers.update(header) }
         headers.remove(name: "Content-Length")
         headers.remove(name: "Transfer-Encoding")

@@ -29,8 +29,9 @@ public protocol ParameterEncoder: Sendable {
 
 /// An encoder that stands for the session's encoder, ``SessionConfiguration/encoder``.
 ///
-/// It is the default of the methods that create requests, for `Encodable` values and for dictionaries. Dictionaries are encoded by
-/// ``URLEncoding`` if the session's encoder is a ``URLEncodedFormParameterEncoder``. Outside of these methods, it encodes like these two.
+/// It is the default of the methods that create requests from `Encodable` values or dictionaries. If the session's encoder is a
+/// ``URLEncodedFormParameterEncoder``, ``URLEncoding`` encodes the dictionaries. Outside of these methods, these two types encode
+/// the parameters.
 public struct SessionEncoder: ParameterEncoder, ParameterEncoding {
     private static let ofURLs: [HTTPMethod] = [.get, .head, .delete]
 

@@ -30,7 +30,7 @@ open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
     /// The longest `Retry-After` to wait for, in seconds, or nil if the header is ignored.
     public private(set) final var maximumRetryAfter: TimeInterval?
 
-    /// Creates a policy with exact delays that ignores `Retry-After`.
+    /// Creates a policy that has exact delays and ignores `Retry-After`.
     ///
     /// The delay before retry n, counted from 0, is `exponentialBackoffScale * pow(exponentialBackoffBase, n)` seconds; by
     /// default 0.5 and 1 second.
@@ -222,7 +222,7 @@ extension RequestRetrier where Self == RetryPolicy {
     /// ``RetryPolicy/init(retryLimit:exponentialBackoffBase:exponentialBackoffScale:retryableHTTPMethods:retryableHTTPStatusCodes:retryableURLErrorCodes:)``.
     public static var retryPolicy: RetryPolicy { RetryPolicy() }
 
-    /// Returns a policy with exact delays that ignores `Retry-After`.
+    /// Returns a policy that has exact delays and ignores `Retry-After`.
     public static func retryPolicy(
         retryLimit: UInt = RetryPolicy.defaultRetryLimit,
         exponentialBackoffBase: UInt = RetryPolicy.defaultExponentialBackoffBase,

@@ -106,7 +106,7 @@ open class MultipartFormData: @unchecked Sendable {
     /// Appends the content of a stream with custom headers. The headers must include `Content-Disposition` with the field's
     /// name.
     ///
-    /// Don't use the stream afterward. Its length is checked as by ``append(_:withLength:name:fileName:mimeType:)``.
+    /// Don't use the stream afterward. For the checks of its length, see ``append(_:withLength:name:fileName:mimeType:)``.
     public func append(_ stream: InputStream, withLength length: UInt64, headers: HTTPHeaders) {
         append {
             try MultipartPart.validate(headers)

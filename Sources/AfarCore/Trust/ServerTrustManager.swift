@@ -190,7 +190,7 @@ final class EvaluatorThreads: Sendable {
         }
     }
 
-    /// Ends a wait with an outcome, unless it has already ended.
+    /// Ends a wait with an outcome, unless the wait has already ended.
     private func stopWaiting(_ turn: Deferred<Outcome>, _ outcome: Outcome) {
         let wasWaiting = state.withLock { state in
             let index = state.waiting.firstIndex { $0 === turn }
