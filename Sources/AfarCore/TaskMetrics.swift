@@ -62,7 +62,7 @@ struct AttemptReport {
     var trailers: HTTPHeaders { HTTPHeaders(report.trailers) }
 
     var metrics: TaskMetrics {
-        // `max`, because the clock might have been set back.
+        // Use `max`, because the clock might have been set back.
         TaskMetrics(
             transactionMetrics: transactions,
             taskInterval: DateInterval(start: start, duration: max(0, end.timeIntervalSince(start))),

@@ -160,7 +160,7 @@ public struct URLCredentialStorageProvider: CredentialProvider {
     /// Returns the storage's default credential for the space.
     public func credential(for space: URLProtectionSpace) async -> URLCredential? {
         if let credential = storage.defaultCredential(for: space) { return credential }
-        // On Linux, the storage finds a space only by identity.
+        // On Linux, the storage finds a space only by object identity.
         return storage.allCredentials.keys.lazy.filter { $0.isSame(as: space) }
             .compactMap { storage.defaultCredential(for: $0) }.first
     }

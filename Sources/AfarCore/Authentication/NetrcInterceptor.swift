@@ -155,7 +155,7 @@ struct NetrcFile {
     }
 
     private static func text(of file: URL, isOptional: Bool) throws(NetrcError) -> String {
-        // O_NONBLOCK, because opening a pipe without a writer would block.
+        // Use O_NONBLOCK, because opening a pipe without a writer would block.
         let descriptor = open(file.path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else {
             if isOptional, errno == ENOENT { return "" }

@@ -30,7 +30,7 @@ final class Broadcast<Value: Sendable>: Sendable {
             return listeners
         }
 
-        // Not `map(\.listener)`, because a key path of a generic type would be looked up by name on each use.
+        // Don't use `map(\.listener)`, because a key path of a generic type would be looked up by name on each use.
         var listeners: [Listener] { (handler.map { [$0] } ?? []) + others.map { $0.listener } }
 
         /// Replaces the handler, unless the broadcast has ended. Returns the unused listener, which must be released outside the

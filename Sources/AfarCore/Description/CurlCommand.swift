@@ -6,7 +6,7 @@ import HTTPTypes
 #endif
 
 extension Request {
-    // Separate overloads, because a default argument doesn't satisfy a protocol requirement.
+    // These are separate overloads, because a default argument doesn't satisfy a protocol requirement.
 
     /// Returns a curl command line that contains all secrets. See ``cURLDescription(redactingSecrets:)``.
     public func cURLDescription() -> String { cURLDescription(redactingSecrets: false) }

@@ -119,7 +119,7 @@ extension FileDigest {
     ///   - head: The response's head.
     ///   - trailers: The response's trailer fields. The default is none.
     /// - Throws: ``DigestError/missing`` if the server sent none, ``DigestError/malformed`` if a value is invalid, and
-    ///   ``DigestError/contentCoding`` if the response had a content coding, because the digest then describes the encoded bytes.
+    ///   ``DigestError/contentCoding`` if the response had a content coding. The digest then describes the encoded bytes.
     public static func digests(in head: ResponseHead, trailers: HTTPHeaders = HTTPHeaders()) throws -> [FileDigest] {
         // The content of a partial response is only a part of the file (RFC 9530, section 3).
         let names = head.status == 206 ? ["Repr-Digest"] : ["Repr-Digest", "Content-Digest"]

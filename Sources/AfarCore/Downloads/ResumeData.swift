@@ -72,7 +72,7 @@ package struct ResumeData: Sendable, Equatable {
     /// Returns the fields that request the bytes from an offset to the end if the file is unchanged (RFC 9110, sections 14.2 and
     /// 13.1.5).
     func fields(from offset: Int64) -> HTTPHeaders {
-        // No content coding, because decoding can't start in the middle.
+        // Don't request a content coding, because decoding can't start in the middle.
         ["Range": "bytes=\(offset)-", "If-Range": validator.text, "Accept-Encoding": "identity"]
     }
 
@@ -158,8 +158,8 @@ package enum ResumeValidator: Sendable, Equatable {
         }
     }
 
-    /// Returns whether a partial response has another validator than this one. A response without a validator is accepted,
-    /// because the request was conditional on this validator.
+    /// Returns whether a partial response has a different validator. A response without a validator is accepted, because the
+    /// request was conditional on this validator.
     func isContradicted(by head: ResponseHead) -> Bool {
         let name: HTTPField.Name =
             switch self {
@@ -258,7 +258,7 @@ public struct ContentRange: Sendable, Hashable {
         bytes = first...last
     }
 
-    /// Digits only, because `Int64` also accepts a sign.
+    /// Accepts only digits, because `Int64` would also accept a sign.
     private static func number(_ text: Substring) -> Int64? {
         text.utf8.allSatisfy(\.isDigit) ? Int64(text) : nil
     }

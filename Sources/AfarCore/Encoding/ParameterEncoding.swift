@@ -62,7 +62,7 @@ public struct SessionEncoder: ParameterEncoder, ParameterEncoding {
         return EncoderEncoding(encoder: encoder)
     }
 
-    /// Returns the encoder of the configuration, or nil if it has none for the method.
+    /// Returns the configuration's encoder, or nil if the configuration has none for the method.
     private func ownEncoder(of configuration: SessionConfiguration, for method: HTTPMethod) -> (any ParameterEncoder)? {
         let encoder = configuration.encoder
         let isSuitable = encoder is URLEncodedFormParameterEncoder || !Self.ofURLs.contains(method)
@@ -128,8 +128,8 @@ extension URL {
     ///
     /// The text is concatenated, because `URLComponents` traps on a query with unexpected percent-encoding.
     ///
-    /// - Parameter query: The percent-encoded pairs to append. Any other characters in them that aren't allowed in a URL are
-    ///   percent-encoded.
+    /// - Parameter query: The percent-encoded pairs to append. The method also percent-encodes any other characters that aren't
+    ///   allowed in a URL.
     /// - Throws: `AFError.invalidURL` if the result isn't a valid URL.
     func appendingQuery(_ query: String) throws -> URL {
         guard !query.isEmpty else { return self }

@@ -207,7 +207,7 @@ extension ResponseHead {
     /// The number of seconds that the server requests to wait, in `Retry-After` (RFC 9110, section 10.2.3). Nil if the header is
     /// missing or invalid.
     ///
-    /// A date in the header is compared with the response's own date, if it has one, so incorrect clocks have no effect.
+    /// A date in the header is compared with the response's `Date`, if the response has one. Incorrect clocks then have no effect.
     public func retryAfter(now: Date) -> TimeInterval? {
         guard let text = value(for: .retryAfter) else { return nil }
         if text.wholeMatch(of: /[0-9]+/) != nil { return TimeInterval(text) }
