@@ -40,8 +40,8 @@ final class Broadcast<Value: Sendable>: Sendable {
             return Swift.exchange(&handler, with: listener)
         }
 
-        /// Returns the last value if it is newer than the value prepared for the listener. Otherwise returns nil and adds the
-        /// listener, unless the broadcast has ended.
+        /// Returns the last value if it is newer than the value prepared for the listener. Otherwise, delivers the prepared value,
+        /// adds the listener unless the broadcast has ended, and returns nil.
         mutating func newerValue(
             than prepared: inout Int, orAdd listener: Listener, notifying notifyFirst: () -> Void, _ id: inout Int?
         ) -> Value? {

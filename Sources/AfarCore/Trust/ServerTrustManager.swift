@@ -82,7 +82,8 @@ public protocol ServerTrustEvaluating: Sendable {
 public protocol AsyncServerTrustEvaluating: ServerTrustEvaluating {
     /// Evaluates a server's certificates. The method returns normally if the server is trusted, and throws an error otherwise.
     ///
-    /// The method is called in a task that is canceled with the request. It can be called for several connections at once.
+    /// The method is called in a task of the request. Canceling the request cancels the task. It can be called for several
+    /// connections at once.
     ///
     /// - Throws: The reason the server isn't trusted.
     func evaluate(_ trust: ServerTrust, forHost host: String) async throws

@@ -260,7 +260,7 @@ public final class RevocationTrustEvaluator: ServerTrustEvaluating {
         public static let requirePositiveResponse = Options(rawValue: 1 << 3)
         /// Has no effect: the network is never accessed.
         public static let networkAccessDisabled = Options(rawValue: 1 << 4)
-        /// All available sources. If a response and lists are available, the certificate must be good in all of them.
+        /// All available sources. If both a response and lists are available, both must show that the certificate isn't revoked.
         public static let any: Options = [.crl, .ocsp]
 
         /// The raw value of the options.
