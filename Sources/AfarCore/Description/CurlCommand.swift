@@ -177,7 +177,6 @@ package struct CurlCommand {
     package var headers: HTTPHeaders
     /// The names of headers that curl would add, and that aren't sent.
     package var suppressedHeaders: [String] = []
-    /// The body, if there is one.
     package var body: Body?
     /// Whether curl decodes compressed responses. If it does, it also requests compression, unless the headers already do.
     package var isDecoding = true

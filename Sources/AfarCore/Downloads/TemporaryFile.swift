@@ -12,7 +12,6 @@ package final class TemporaryFile: Sendable {
         var isOwned = true
     }
 
-    /// The prefix of the directory names.
     package static let directoryPrefix = "afar-"
     package static let name = "download"
     /// The name of the complete file.

@@ -8,9 +8,8 @@ import HTTPTypes
 
 /// Removes credentials from requests to servers that must not receive them, such as the target of a link to another origin.
 ///
-/// The filter removes `Authorization`, `Cookie`, ``SessionConfiguration/sensitiveHeaders``, and other headers with names like
-/// `X-Api-Key`. It also removes `Host`. It removes these headers from the request, from the session's default headers, and from
-/// those that interceptors add.
+/// The filter removes `Authorization`, `Cookie`, ``SessionConfiguration/sensitiveHeaders``, other headers with names like
+/// `X-Api-Key`, and `Host`. It removes them from the request, the session's default headers, and the headers that interceptors add.
 ///
 /// ```swift
 /// let filter = CredentialFilter(session.configuration.sensitiveHeaders)
