@@ -42,7 +42,7 @@ extension Session {
     ///     certificates.
     ///   - redirectHandler: Decides whether redirects are followed. The default is nil: all are followed.
     ///   - cachedResponseHandler: Decides which responses the configuration's cache stores. The default is nil: the cache stores
-    ///     all that can be stored.
+    ///     every response that can be stored.
     ///   - eventMonitors: Receive the events of every request. The default is none.
     ///   - stages: Process every exchange with a server, including redirects and responses to challenges, in this order. The
     ///     default is none.
@@ -77,8 +77,8 @@ extension Session {
 
     /// Creates a session from Foundation's configuration: its timeouts, headers and connections per host.
     ///
-    /// A configuration with `protocolClasses` requires `URLSessionTransport`. On Linux, that isn't the default transport, so pass
-    /// it to
+    /// A configuration with `protocolClasses` requires `URLSessionTransport`. On Linux, that isn't the default transport, so pass a
+    /// `URLSessionTransport` to
     /// ``Session/init(configuration:delegate:rootQueue:startRequestsImmediately:requestSetup:requestQueue:serializationQueue:interceptor:serverTrustManager:redirectHandler:cachedResponseHandler:eventMonitors:stages:transport:connectivity:)``
     /// together with `SessionConfiguration(configuration)`. Otherwise, requests fail before they are sent.
     ///
@@ -96,7 +96,7 @@ extension Session {
     ///     certificates.
     ///   - redirectHandler: Decides whether redirects are followed. The default is nil: all are followed.
     ///   - cachedResponseHandler: Decides which responses the configuration's cache stores. The default is nil: the cache stores
-    ///     all that can be stored.
+    ///     every response that can be stored.
     ///   - eventMonitors: Receive the events of every request. The default is none.
     ///   - stages: Process every exchange with a server, including redirects and responses to challenges, in this order. The
     ///     default is none.

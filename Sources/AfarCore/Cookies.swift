@@ -29,8 +29,8 @@ public struct FoundationCookieStore: CookieStore {
         return jar.cookies(for: url, now: now)
     }
 
-    /// Stores cookies. An expired cookie removes the stored cookie that it replaces. If a domain already has 50 cookies, each new
-    /// cookie replaces the oldest.
+    /// Stores cookies. An expired cookie removes the stored cookie with the same name, domain and path. If a domain already has 50
+    /// cookies, each new cookie replaces the oldest.
     public func store(_ cookies: [Cookie], from url: CookieURL?, now: Date) {
         var jar = jar
         for cookie in cookies where jar.store(cookie, from: url, now: now) {
@@ -63,7 +63,7 @@ public struct FoundationCookieStore: CookieStore {
     public func removeAll() { for cookie in storage.cookies ?? [] { storage.deleteCookie(cookie) } }
 
     private var jar: CookieJar {
-        // No limits, because other code might have stored more cookies.
+        // Don't limit the number, because other code might have stored more cookies.
         var jar = CookieJar(limits: .init(perDomain: .max, total: .max))
         for cookie in storage.cookies ?? [] {
             if let cookie = Cookie(cookie) { jar.store(cookie) }

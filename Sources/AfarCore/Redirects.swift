@@ -17,8 +17,8 @@ public protocol RedirectHandler: Sendable {
     /// The method is called on an unspecified thread. The completion can be called from any thread; a second call has no effect.
     /// If the completion is never called, the request waits until the request is canceled.
     ///
-    /// The rules for redirects also apply to the request that the handler returns. If that request has another scheme, host or
-    /// port than the previous request, its credentials, cookies and the session's sensitive headers are removed.
+    /// The rules for redirects also apply to the request that the handler returns. If that request has another scheme, host or port
+    /// than the previous request, its credentials, its cookies and the session's sensitive headers are removed.
     ///
     /// - Parameters:
     ///   - task: The request's attempt. See ``Request/tasks``.

@@ -62,7 +62,7 @@ struct AttemptReport {
     var trailers: HTTPHeaders { HTTPHeaders(report.trailers) }
 
     var metrics: TaskMetrics {
-        // `max`, because the clock might have been set back.
+        // Use `max`, because the clock might have been set back.
         TaskMetrics(
             transactionMetrics: transactions,
             taskInterval: DateInterval(start: start, duration: max(0, end.timeIntervalSince(start))),
@@ -84,7 +84,7 @@ struct AttemptReport {
 
 // The nonnumeric properties of `URLSessionTaskTransactionMetrics`, with the same types.
 extension TransactionMetrics {
-    /// The request that was sent, without its body. If the metrics were created without a request, its URL is `about:blank`.
+    /// The request that was sent, without its body. If the metrics were created without a request, the URL is `about:blank`.
     public var request: URLRequest {
         guard let request = heads?.request,
             let url = URL(keepingEscapesOf: "\(request.scheme ?? "")://\(request.authority ?? "")\(request.path ?? "")")

@@ -108,7 +108,8 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
             authenticator.didRequest(urlRequest, with: response, failDueToAuthenticationError: error)
         else { return completion(.doNotRetry) }
         let (credential, version) = state.withLock { ($0.credential, $0.version) }
-        // Only once per credential, because an authenticator that never recognizes its own credential would retry endlessly.
+        // Retry only once per credential. Otherwise, an authenticator that never recognizes its own credential would retry
+        // endlessly.
         if let credential, !authenticator.isRequest(urlRequest, authenticatedWith: credential),
             request.recordRetry(with: version, as: id)
         {
@@ -144,7 +145,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
         case .fail(let error): answer(.failure(error))
         case .wait: break
         case .refresh(let credential, let number):
-            // A separate queue, because a `refresh` that blocks until its response arrives would deadlock on the adapters'
+            // Use a separate queue, because a `refresh` that blocks until its response arrives would deadlock on the adapters'
             // thread.
             DispatchQueue(label: "afar.authentication.refresh").asyncKeepingTransport { [authenticator, state] in
                 authenticator.refresh(credential, for: session) { result in
@@ -308,7 +309,7 @@ struct CredentialState<Credential: Sendable> {
     private(set) var credential: Credential?
     /// The number of times that the credential was replaced.
     private(set) var version = 0
-    /// The callers that wait for the refresh in progress, or nil if none is in progress.
+    /// The callers that wait for the refresh in progress, or nil if no refresh is in progress.
     private var waiters: [Waiter]?
     /// The number of refreshes started so far.
     private var number = 0

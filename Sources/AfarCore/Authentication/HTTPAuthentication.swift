@@ -52,7 +52,7 @@ extension Request {
     var challengeHandler: ChallengeHandler? {
         guard session.delegate.handlesChallenges else { return nil }
         return { [self] head, challenge, ownCredential in
-            // Proposes no credential after a redirect to another origin.
+            // Don't propose a credential after a redirect to another origin.
             let proposed = ownCredential == nil ? nil : credential
             let foundationChallenge = URLAuthenticationChallenge(challenge, in: head, proposing: proposed, failures: 0)
             guard let foundationChallenge,
@@ -126,8 +126,8 @@ extension AuthenticationStage {
 /// called for each scheme until it returns a credential. The order is Negotiate, Digest with SHA-256, Digest with MD5, NTLM,
 /// Basic. Negotiate and NTLM are offered only by transports with ``TransportCapabilities/Features/connectionAuthentication``.
 ///
-/// The space contains the host and the port of the server that sent the challenge. That server can be the target of a redirect,
-/// so **check the host before you return a credential**. If the server refuses the credential, its response is final. The
+/// The protection space contains the host and the port of the server that sent the challenge. That server can be the target of a
+/// redirect, so **check the host before you return a credential**. If the server refuses the credential, its response is final. The
 /// provider is called again for each attempt and for each redirect.
 public protocol CredentialProvider: Sendable {
     /// Returns the credential for a protection space (RFC 9110, section 11.5).
@@ -160,7 +160,7 @@ public struct URLCredentialStorageProvider: CredentialProvider {
     /// Returns the storage's default credential for the space.
     public func credential(for space: URLProtectionSpace) async -> URLCredential? {
         if let credential = storage.defaultCredential(for: space) { return credential }
-        // On Linux, the storage finds a space only by identity.
+        // On Linux, the storage finds a space only by object identity.
         return storage.allCredentials.keys.lazy.filter { $0.isSame(as: space) }
             .compactMap { storage.defaultCredential(for: $0) }.first
     }
@@ -210,7 +210,7 @@ extension AuthenticationChallenge {
     }
 }
 
-/// A placeholder for a challenge's required sender. The sender does nothing, because answers are returned from the handler.
+/// A placeholder for a challenge's required sender. The sender does nothing, because the challenge handler returns the answers.
 final class NullChallengeSender: NSObject, URLAuthenticationChallengeSender {
     func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge) {}
     func continueWithoutCredential(for challenge: URLAuthenticationChallenge) {}

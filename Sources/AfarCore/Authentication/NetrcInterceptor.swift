@@ -13,16 +13,16 @@ import HTTPTypes
 /// let session = Session(interceptor: try NetrcInterceptor())
 /// ```
 ///
-/// The first request to a host contains the credentials as Basic authentication (RFC 7617). They are sent only over https, or to this
-/// machine (`localhost` and loopback addresses) without a proxy, and never after a redirect to another origin. If the
-/// ``SessionConfiguration/hstsStore`` contains the host of an http URL, the interceptor changes the URL to https. Requests with an
-/// `Authorization` header or a ``Request/credential`` don't use the file. If the URL contains a user name without a password, the file
-/// provides the password of that user.
+/// The interceptor sends the credentials as Basic authentication (RFC 7617) without waiting for a challenge. It sends them over
+/// https. Over http, it sends them only to this machine (`localhost` and loopback addresses) without a proxy. It never sends them
+/// after a redirect to another origin. If the ``SessionConfiguration/hstsStore`` contains the host of an http URL, the interceptor
+/// changes the URL to https. Requests with an `Authorization` header or a ``Request/credential`` don't use the file. If the URL
+/// contains a user name without a password, the file provides the password of that user.
 ///
 /// The file contains entries such as `machine api.example.com login ada password s3cret`. If several entries match, the first one
-/// applies. An entry applies to every port and scheme of its host, unless it contains `port` or `protocol`. The entry `default` applies to
-/// all hosts without an earlier entry, so it is usually the last one. Values can be in quotation marks, with `\"`, `\\`, `\n`, `\r` and `\t` as escapes. A `#` before a
-/// keyword starts a comment. Macros and accounts are ignored.
+/// applies. An entry applies to every port and scheme of its host, unless it contains `port` or `protocol`. The entry `default`
+/// applies to all hosts without an earlier entry, so it is usually the last one. Values can be in quotation marks, with `\"`, `\\`,
+/// `\n`, `\r` and `\t` as escapes. A `#` before a keyword starts a comment. Macros and accounts are ignored.
 public struct NetrcInterceptor: RequestInterceptor {
     private let file: NetrcFile
 
@@ -40,7 +40,7 @@ public struct NetrcInterceptor: RequestInterceptor {
 
     /// Reads a file. Later changes of the file have no effect.
     ///
-    /// - Parameter file: The file. The default is the ``defaultFile``, which doesn't have to exist in the home directory.
+    /// - Parameter file: The file. The default is ``defaultFile``. If the variable `NETRC` isn't set, the file can be missing.
     /// - Throws: ``NetrcError``, for example if other users can access the file.
     public init(file: URL? = nil) throws(NetrcError) {
         let isOptional = file == nil && Self.namedFile == nil
@@ -69,7 +69,7 @@ public struct NetrcInterceptor: RequestInterceptor {
         let stack = request?.stack ?? session.state.stack
         let options = try? stack.options.get()
         let defaults = (request?.options.defaultFields ?? options?.defaultFields)?.fields ?? [:]
-        // Otherwise, the host could be removed from the store before the request is sent.
+        // Change the URL now, because the host could be removed from the store before the request is sent.
         var urlRequest = stack.configuration.upgraded(original, as: request) ?? original
         let url = (request?.sink.httpForm(of: urlRequest) ?? urlRequest).url
         guard urlRequest.value(forHTTPHeaderField: "Authorization") == nil, !defaults.contains(.authorization),
@@ -124,7 +124,8 @@ struct NetrcFile {
 
         fileprivate init(host: String?) {
             self.host = host.map { host in
-                // A host with a port or a zone matches no request. Without them, it would also match other servers.
+                // A host with a port or a zone matches no request. If these parts were removed, the host would also match other
+                // servers.
                 let hasPort = host.utf8.count(where: { $0 == UInt8(ascii: ":") }) == 1 || host.contains("]:")
                 return hasPort || host.contains("%") ? host : HostName(host).text
             }
@@ -154,7 +155,7 @@ struct NetrcFile {
     }
 
     private static func text(of file: URL, isOptional: Bool) throws(NetrcError) -> String {
-        // O_NONBLOCK, because opening a pipe without a writer would block.
+        // Use O_NONBLOCK, because opening a pipe without a writer would block.
         let descriptor = open(file.path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else {
             if isOptional, errno == ENOENT { return "" }
@@ -211,7 +212,7 @@ struct NetrcFile {
     /// Returns the first entry for a target, or nil if no entry matches.
     func entry(for target: RequestTarget) -> Entry? {
         let host = HostName(ofAuthority: target.authority).text
-        // Like curl, don't use the default for all hosts after an entry of the host for another user or port.
+        // Like curl, ignore a `default` entry that follows an entry of this host, even if that entry is for another user or port.
         let firstOwn = entries.firstIndex { $0.host == host } ?? entries.endIndex
         let candidates = entries.enumerated().filter { $1.host == host || $1.host == nil && $0 < firstOwn }
         return candidates.map(\.element).first { $0.matches(target) }

@@ -30,17 +30,18 @@ final class Broadcast<Value: Sendable>: Sendable {
             return listeners
         }
 
-        // Not `map(\.listener)`, because a key path of a generic type would be looked up by name on each use.
+        // Don't use `map(\.listener)`, because a key path of a generic type would be looked up by name on each use.
         var listeners: [Listener] { (handler.map { [$0] } ?? []) + others.map { $0.listener } }
 
-        /// Returns the replaced listener, which must be released outside the lock.
+        /// Replaces the handler, unless the broadcast has ended. Returns the unused listener, which must be released outside the
+        /// lock.
         mutating func replaceHandler(with listener: Listener) -> Listener? {
             guard !isFinished else { return listener }
             return Swift.exchange(&handler, with: listener)
         }
 
-        /// Returns the last value if it is newer than the value prepared for the listener. Otherwise returns nil and adds the
-        /// listener, unless the broadcast has ended.
+        /// Returns the last value if it is newer than the value prepared for the listener. Otherwise, delivers the prepared value,
+        /// adds the listener unless the broadcast has ended, and returns nil.
         mutating func newerValue(
             than prepared: inout Int, orAdd listener: Listener, notifying notifyFirst: () -> Void, _ id: inout Int?
         ) -> Value? {
@@ -110,7 +111,7 @@ final class Broadcast<Value: Sendable>: Sendable {
         add(listener) { value in { listener.receive(value) } }
     }
 
-    /// Adds a stream, and immediately delivers the last value to it. No task can be reading the stream yet.
+    /// Adds a stream, and immediately delivers the last value to it. Call this before any task reads the stream.
     func add<Element: Sendable>(
         _ continuation: AsyncStream<Element>.Continuation, _ transform: @escaping @Sendable (Value) -> Element
     ) {
@@ -171,7 +172,7 @@ extension Request {
         }
     }
 
-    /// Broadcasts the last `URLRequest`, after its adapters have run and its body has been created.
+    /// Broadcasts the last `URLRequest`. Called after the adapters have run and the body has been created.
     func broadcastLastRequest() {
         let (broadcast, urlRequest) = mutable.withLock { state in
             state.history.finalRequestCount = state.history.requests.count

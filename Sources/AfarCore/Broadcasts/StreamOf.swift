@@ -24,7 +24,7 @@ public struct StreamOf<Element: Sendable>: AsyncSequence, Sendable {
     /// - Parameters:
     ///   - onTermination: Called when the iteration ends early. Omit this closure if the builder sets the continuation's
     ///     `onTermination`.
-    ///   - builder: Called at the start of each iteration with the continuation that receives its elements.
+    ///   - builder: Called at the start of each iteration. The continuation receives the elements.
     init(
         bufferingPolicy: BufferingPolicy = .unbounded,
         onTermination: (@Sendable () -> Void)? = nil,

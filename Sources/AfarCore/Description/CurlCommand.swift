@@ -6,7 +6,7 @@ import HTTPTypes
 #endif
 
 extension Request {
-    // Separate overloads, because a default argument doesn't satisfy a protocol requirement.
+    // These are separate overloads, because a default argument doesn't satisfy a protocol requirement.
 
     /// Returns a curl command line that contains all secrets. See ``cURLDescription(redactingSecrets:)``.
     public func cURLDescription() -> String { cURLDescription(redactingSecrets: false) }
@@ -102,7 +102,7 @@ extension Request {
         for field in try stack.options.get().defaultFields.fields where !request.headerFields.contains(field.name) {
             headers.add(name: field.name.rawName, value: field.value)
         }
-        // Not the headers of `request`, which repeat the URL's user name and password.
+        // Don't use the headers of `request`, because they repeat the URL's user name and password.
         for header in urlRequest.headers { headers.update(header) }
         headers.remove(name: "Content-Length")
         headers.remove(name: "Transfer-Encoding")
@@ -177,7 +177,6 @@ package struct CurlCommand {
     package var headers: HTTPHeaders
     /// The names of headers that curl would add, and that aren't sent.
     package var suppressedHeaders: [String] = []
-    /// The body, if there is one.
     package var body: Body?
     /// Whether curl decodes compressed responses. If it does, it also requests compression, unless the headers already do.
     package var isDecoding = true

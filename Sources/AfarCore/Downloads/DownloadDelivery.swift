@@ -185,8 +185,7 @@ final class DownloadDelivery: Sendable {
 
     /// Ends writing after the body is complete.
     ///
-    /// - Returns: The file with the body. If that is another file than the part to resume, also the resume data of the
-    ///   unchanged part.
+    /// - Returns: The file with the body. If the body isn't in the part's file, also the resume data of the unchanged part.
     func finish() throws(TransportError) -> (TemporaryFile, ResumeData?) {
         try decisionLock.withLock { _ throws(TransportError) in try closeFiles() }
     }

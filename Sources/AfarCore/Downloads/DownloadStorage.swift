@@ -61,7 +61,7 @@ struct DownloadStorage: Sendable {
             state.fileURL = nil
             return state.file.take()
         }
-        // The file was kept because it couldn't be moved.
+        // Take the file back. It was kept because it couldn't be moved.
         file?.reclaim()
     }
 

@@ -112,14 +112,14 @@ extension FileDigest {
 
     /// Returns the digests that a server sent for a file (RFC 9530).
     ///
-    /// They are the members `sha-256` and `sha-512` of `Repr-Digest`, and of `Content-Digest` unless the response is a part of the file
-    /// (status 206). Other members are ignored.
+    /// The method reads the members `sha-256` and `sha-512` of `Repr-Digest`. Unless the response is a part of the file (status
+    /// 206), it also reads these members of `Content-Digest`.
     ///
     /// - Parameters:
     ///   - head: The response's head.
     ///   - trailers: The response's trailer fields. The default is none.
     /// - Throws: ``DigestError/missing`` if the server sent none, ``DigestError/malformed`` if a value is invalid, and
-    ///   ``DigestError/contentCoding`` if the response had a content coding, because the digest then describes the coded bytes.
+    ///   ``DigestError/contentCoding`` if the response had a content coding. The digest then describes the encoded bytes.
     public static func digests(in head: ResponseHead, trailers: HTTPHeaders = HTTPHeaders()) throws -> [FileDigest] {
         // The content of a partial response is only a part of the file (RFC 9530, section 3).
         let names = head.status == 206 ? ["Repr-Digest"] : ["Repr-Digest", "Content-Digest"]
@@ -160,7 +160,7 @@ public enum DigestError: Error, Sendable, Hashable {
     case missing
     /// The server sent an invalid digest.
     case malformed
-    /// The response has a content coding, so the server's digest describes the coded bytes instead of the file.
+    /// The response has a content coding, so the server's digest describes the encoded bytes instead of the file.
     case contentCoding
     /// The system doesn't provide the hash function.
     case unavailable(FileDigest.Algorithm)
@@ -212,8 +212,8 @@ extension DownloadRequest {
     /// Verifies the digest that the server sends in `Repr-Digest` or `Content-Digest` (RFC 9530), with SHA-256 or SHA-512. It protects
     /// against transmission errors, but not against a server that sends another file.
     ///
-    /// The request asks for a digest (`Want-Repr-Digest`), and for a response without content coding unless it has an `Accept-Encoding`
-    /// header. See ``verify(_:)``.
+    /// The request asks for a digest (`Want-Repr-Digest`). Unless the request has an `Accept-Encoding` header, it also asks for a
+    /// response without content coding. See ``verify(_:)``.
     ///
     /// - Parameter isRequired: Whether the request fails if the server sends no digest. The default is true.
     @discardableResult

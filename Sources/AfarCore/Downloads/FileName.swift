@@ -15,7 +15,7 @@ package enum FileName {
     /// Returns a name that stays in its directory, isn't hidden, isn't mistaken for a command-line option, and contains no
     /// terminal control characters. Returns nil if no characters remain.
     static func safe(_ name: String) -> String? {
-        // Unicode scalars, because a file system recognizes a slash even if a combining character follows it.
+        // Split the Unicode scalars, because a file system recognizes a slash even if a combining character follows it.
         let parts = name.unicodeScalars.split(omittingEmptySubsequences: false) { $0 == "/" || $0 == "\\" }
         let shown = (parts.last.map(Array.init) ?? []).filter { scalar in
             switch scalar.properties.generalCategory {

@@ -22,7 +22,7 @@ package struct ResumeData: Sendable, Equatable {
     package var byteCount: Int64
     /// The length of the whole file, or nil if the server didn't send it.
     package var totalLength: Int64?
-    /// Whether the caller moved the download to another URL, and no response from there has confirmed that it is the same file.
+    /// Whether the caller moved the download to another URL, and no response from that URL has confirmed that the file is the same.
     package var isRelocated = false
 
     /// - Parameter origin: Nil for the URL's origin.
@@ -72,7 +72,7 @@ package struct ResumeData: Sendable, Equatable {
     /// Returns the fields that request the bytes from an offset to the end if the file is unchanged (RFC 9110, sections 14.2 and
     /// 13.1.5).
     func fields(from offset: Int64) -> HTTPHeaders {
-        // No content coding, because decoding can't start in the middle.
+        // Don't request a content coding, because decoding can't start in the middle.
         ["Range": "bytes=\(offset)-", "If-Range": validator.text, "Accept-Encoding": "identity"]
     }
 
@@ -158,8 +158,8 @@ package enum ResumeValidator: Sendable, Equatable {
         }
     }
 
-    /// Returns whether a partial response has another validator than this one. A response without a validator is accepted,
-    /// because the request was conditional on this validator.
+    /// Returns whether a partial response has a different validator. A response without a validator is accepted, because the
+    /// request was conditional on this validator.
     func isContradicted(by head: ResponseHead) -> Bool {
         let name: HTTPField.Name =
             switch self {
@@ -205,9 +205,9 @@ extension ResumeData {
         }
     }
 
-    /// Returns the meaning of a partial response (RFC 9110, section 15.3.7). Two parts can be combined only if they have the
-    /// same validator and the same length of the whole file, and there is no gap between them. A validator is valid only for
-    /// its origin. The caller vouches for another URL, but the response must then repeat the validator and the length.
+    /// Returns the meaning of a partial response (RFC 9110, section 15.3.7). Two parts can be combined only if they have the same
+    /// validator and the same length of the whole file, and there is no gap between them. A validator is valid only for its origin.
+    /// If the caller moved the download to another URL, the response must repeat the validator and the length.
     private func partialContentKind(of head: ResponseHead, from offset: Int64) -> ResponseKind {
         let isSameFile =
             isRelocated
@@ -231,8 +231,8 @@ extension ResumeData {
     }
 }
 
-/// The value of a `Content-Range` header: the range of the body in the whole file, or the file's length if the requested range doesn't exist
-/// (RFC 9110, section 14.4).
+/// The value of a `Content-Range` header: the range of the body in the whole file, or the file's length if the requested range
+/// doesn't exist (RFC 9110, section 14.4).
 public struct ContentRange: Sendable, Hashable {
     /// The bytes that follow, or nil if the requested range doesn't exist: `bytes */1234`.
     public let bytes: ClosedRange<Int64>?
@@ -258,7 +258,7 @@ public struct ContentRange: Sendable, Hashable {
         bytes = first...last
     }
 
-    /// Digits only, because `Int64` also accepts a sign.
+    /// Accepts only digits, because `Int64` would also accept a sign.
     private static func number(_ text: Substring) -> Int64? {
         text.utf8.allSatisfy(\.isDigit) ? Int64(text) : nil
     }
@@ -283,7 +283,7 @@ public struct ContentRange: Sendable, Hashable {
 /// - `path`: The partial file.
 /// - `byteCount`: The number of valid bytes in the file.
 /// - `totalLength`: The length of the whole file, if the server sent it.
-/// - `isRelocated`: True if no response from `url` has been used yet, because the caller passed another URL.
+/// - `isRelocated`: True if the caller replaced the URL, and no response from the new URL has been used yet.
 extension ResumeData {
     private static let magic = "AfarResumeData/"
     private static let version = 1

@@ -12,7 +12,6 @@ package final class TemporaryFile: Sendable {
         var isOwned = true
     }
 
-    /// The prefix of the directory names.
     package static let directoryPrefix = "afar-"
     package static let name = "download"
     /// The name of the complete file.
@@ -72,8 +71,8 @@ package final class TemporaryFile: Sendable {
         remove()
     }
 
-    /// Removes the file, unless it was moved or kept. Also removes the directory if it is empty. This can be the case for a
-    /// kept file too, because its new owner might have moved it.
+    /// Removes the file, unless it was moved or kept. Also removes the directory if it is empty. The directory of a kept file can
+    /// be empty too, because the new owner might have moved the file.
     func remove() {
         let isOwned = state.withLock { Swift.exchange(&$0.isOwned, with: false) }
         if isOwned { unlink(url.path) }

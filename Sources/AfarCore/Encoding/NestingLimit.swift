@@ -195,7 +195,7 @@ struct NestingLimit {
 
     // MARK: Depth
 
-    /// Counts a value that is about to be encoded, until ``leave()`` is called.
+    /// Counts a value that is about to be encoded. ``leave()`` ends the count.
     ///
     /// - Throws: An ``AFError/ParameterNestingError`` if this or an earlier value is nested too deeply.
     func enter(at codingPath: @autoclosure () -> [any CodingKey]) throws {

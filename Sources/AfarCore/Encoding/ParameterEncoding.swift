@@ -29,8 +29,9 @@ public protocol ParameterEncoder: Sendable {
 
 /// An encoder that stands for the session's encoder, ``SessionConfiguration/encoder``.
 ///
-/// It is the default of the methods that create requests, for `Encodable` values and for dictionaries. Dictionaries are encoded by
-/// ``URLEncoding`` if the session's encoder is a ``URLEncodedFormParameterEncoder``. Outside of these methods, it encodes like these two.
+/// It is the default of the methods that create requests from `Encodable` values or dictionaries. If the session's encoder is a
+/// ``URLEncodedFormParameterEncoder``, ``URLEncoding`` encodes the dictionaries. Outside of these methods, these two types encode
+/// the parameters.
 public struct SessionEncoder: ParameterEncoder, ParameterEncoding {
     private static let ofURLs: [HTTPMethod] = [.get, .head, .delete]
 
@@ -61,7 +62,7 @@ public struct SessionEncoder: ParameterEncoder, ParameterEncoding {
         return EncoderEncoding(encoder: encoder)
     }
 
-    /// Returns the encoder of the configuration, or nil if it has none for the method.
+    /// Returns the configuration's encoder, or nil if the configuration has none for the method.
     private func ownEncoder(of configuration: SessionConfiguration, for method: HTTPMethod) -> (any ParameterEncoder)? {
         let encoder = configuration.encoder
         let isSuitable = encoder is URLEncodedFormParameterEncoder || !Self.ofURLs.contains(method)
@@ -127,8 +128,8 @@ extension URL {
     ///
     /// The text is concatenated, because `URLComponents` traps on a query with unexpected percent-encoding.
     ///
-    /// - Parameter query: The percent-encoded pairs to append. Any other characters in them that aren't allowed in a URL are
-    ///   percent-encoded.
+    /// - Parameter query: The percent-encoded pairs to append. The method also percent-encodes any other characters that aren't
+    ///   allowed in a URL.
     /// - Throws: `AFError.invalidURL` if the result isn't a valid URL.
     func appendingQuery(_ query: String) throws -> URL {
         guard !query.isEmpty else { return self }

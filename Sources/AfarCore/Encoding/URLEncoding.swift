@@ -154,8 +154,8 @@ extension Optional: OptionalValue {
 extension CharacterSet {
     /// The characters that are not escaped in a key or value of a query.
     ///
-    /// These are the characters that RFC 3986 allows in a query, except for its delimiters: `:#[]@!$&'()*+,;=` are escaped. `/`
-    /// and `?` are not escaped.
+    /// These are the characters that RFC 3986 allows in a query, except for the delimiters `:#[]@!$&'()*+,;=`. `/` and `?` are not
+    /// escaped.
     public static let afURLQueryAllowed = CharacterSet.urlQueryAllowed
         .subtracting(CharacterSet(charactersIn: ":#[]@!$&'()*+,;="))
 }

@@ -108,7 +108,7 @@ extension AFError {
     package static let resumeDataKey = "NSURLSessionDownloadTaskResumeData"
 }
 
-/// An error of a serializer whose description explains what is wrong with a body.
+/// An error of a serializer. Its description explains what is wrong with the body.
 package protocol BodyFormatError: Error {
     /// The beginning of a sentence that continues with the description, such as "Its body is not a property list".
     static var problem: String { get }

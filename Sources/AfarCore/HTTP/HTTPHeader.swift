@@ -84,8 +84,8 @@ extension HTTPHeader {
     /// - Parameters:
     ///   - urgency: A number from 0 (most urgent) to 7 (for example, a download in the background). Other numbers are clamped. The default
     ///     is 3.
-    ///   - isIncremental: Whether a part of the response is useful. Servers can then send several such responses in turns. The default is
-    ///     false.
+    ///   - isIncremental: Whether each part of the response is useful when it arrives. If true, servers can send parts of several
+    ///     such responses in turns. The default is false.
     public static func priority(urgency: Int = 3, isIncremental: Bool = false) -> HTTPHeader {
         HTTPHeader(name: "Priority", value: "u=\(min(max(urgency, 0), 7))\(isIncremental ? ", i" : "")")
     }

@@ -6,10 +6,10 @@ import HTTPTypes
     public import FoundationNetworking
 #endif
 
-/// Removes the credentials of requests to servers that must not receive them, such as the target of a link to another origin.
+/// Removes credentials from requests to servers that must not receive them, such as the target of a link to another origin.
 ///
-/// Headers that are credentials are removed from the request, from the session's default headers, and from what interceptors add:
-/// `Authorization`, `Cookie`, ``SessionConfiguration/sensitiveHeaders``, and other headers with names like `X-Api-Key`. `Host` is removed, too.
+/// The filter removes `Authorization`, `Cookie`, ``SessionConfiguration/sensitiveHeaders``, other headers with names like
+/// `X-Api-Key`, and `Host`. It removes them from the request, the session's default headers, and the headers that interceptors add.
 ///
 /// ```swift
 /// let filter = CredentialFilter(session.configuration.sensitiveHeaders)
@@ -17,8 +17,9 @@ import HTTPTypes
 /// filter.apply(to: request)
 /// ```
 ///
-/// Pass it as the last interceptor of the request, because a session that starts requests immediately adapts a request when it is
-/// created. Also call ``apply(to:)``, which removes the session's default headers and the request's credential.
+/// Pass the filter as the request's last interceptor, because a session with the setup ``Session/RequestSetup/eager`` adapts a
+/// request when the request is created. Also call ``apply(to:)``, which removes the session's default headers and the request's
+/// credential.
 public struct CredentialFilter: RequestInterceptor {
     private let names: Set<String>
 
@@ -31,8 +32,8 @@ public struct CredentialFilter: RequestInterceptor {
 
     private func removes(_ name: String) -> Bool { Redaction.isSensitive(name) || names.contains(name.lowercased()) }
 
-    /// Removes the session's credentials and those of adapters that have been added to the request. Call this method before the request
-    /// is sent.
+    /// Removes the credentials of the session and of the adapters that have been added to the request. Call this method before the
+    /// request is sent.
     public func apply(to request: Request) {
         request.adapt(using: self)
         let defaults = request.options.defaultFields?.fields ?? request.defaultFields

@@ -283,7 +283,7 @@ extension Request {
 
     /// Runs work for the current attempt, in a task that is canceled if the request ends first.
     func run(_ work: @escaping @Sendable () async -> Void) {
-        // Not in the task pool, because user code could block its few threads.
+        // Don't use the task pool, because user code could block its few threads.
         let task = Task(executorPreference: QueueExecutor.global, operation: work)
         let mustCancel = mutable.withLock { state in
             state.attempt.work.append(task)

@@ -8,9 +8,9 @@ public import Foundation
 /// available.
 ///
 /// A failed request waits for a network and is then sent again. If the wait exceeds ``maximumWait``, the request fails with its
-/// original error. A connectivity provider reports whether a network is available. While the provider reports no network,
-/// requests whose host name couldn't be resolved are also retried, whatever ``isOfflineError`` returns, because no name server
-/// can be reached.
+/// original error. A connectivity provider reports whether a network is available. While the provider reports no network, no name
+/// server can be reached. Requests whose host name couldn't be resolved are therefore also retried, whatever ``isOfflineError``
+/// returns.
 ///
 /// If the provider reports a network despite the error, it might not have detected the loss yet. The retrier therefore waits up
 /// to 0.3 seconds for the provider to report the loss. Then the request is sent again, but only once per network. If the request
@@ -69,8 +69,8 @@ public final class OfflineRetrier: RequestInterceptor, Sendable {
         }
     }
 
-    /// Creates a retrier that waits for a network of a type that isn't prohibited: at least one interface must have a type that
-    /// isn't in the list. If the types are unknown, any network is used.
+    /// Creates a retrier that waits for a network with at least one interface whose type isn't prohibited. If the types are
+    /// unknown, any network is used.
     @preconcurrency
     public convenience init(
         prohibitedInterfaceTypes: [Connectivity.InterfaceType],
@@ -118,7 +118,7 @@ public final class OfflineRetrier: RequestInterceptor, Sendable {
                 return completion(.retry)
             }
         }
-        // Doesn't retain the session while the request waits.
+        // The work doesn't retain the session while the request waits.
         request.run { [self] in
             let connectivity = await network(of: provider, at: current, after: tried, isOfflineError: isOfflineError)
             guard let connectivity, !Task.isCancelled else { return completion(.doNotRetry) }

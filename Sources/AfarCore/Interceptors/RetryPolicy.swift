@@ -30,7 +30,7 @@ open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
     /// The longest `Retry-After` to wait for, in seconds, or nil if the header is ignored.
     public private(set) final var maximumRetryAfter: TimeInterval?
 
-    /// Creates a policy with exact delays that ignores `Retry-After`.
+    /// Creates a policy that has exact delays and ignores `Retry-After`.
     ///
     /// The delay before retry n, counted from 0, is `exponentialBackoffScale * pow(exponentialBackoffBase, n)` seconds; by
     /// default 0.5 and 1 second.
@@ -207,7 +207,7 @@ extension ResponseHead {
     /// The number of seconds that the server requests to wait, in `Retry-After` (RFC 9110, section 10.2.3). Nil if the header is
     /// missing or invalid.
     ///
-    /// A date in the header is compared with the response's own date, if it has one, so incorrect clocks have no effect.
+    /// A date in the header is compared with the response's `Date`, if the response has one. Incorrect clocks then have no effect.
     public func retryAfter(now: Date) -> TimeInterval? {
         guard let text = value(for: .retryAfter) else { return nil }
         if text.wholeMatch(of: /[0-9]+/) != nil { return TimeInterval(text) }
@@ -222,7 +222,7 @@ extension RequestRetrier where Self == RetryPolicy {
     /// ``RetryPolicy/init(retryLimit:exponentialBackoffBase:exponentialBackoffScale:retryableHTTPMethods:retryableHTTPStatusCodes:retryableURLErrorCodes:)``.
     public static var retryPolicy: RetryPolicy { RetryPolicy() }
 
-    /// Returns a policy with exact delays that ignores `Retry-After`.
+    /// Returns a policy that has exact delays and ignores `Retry-After`.
     public static func retryPolicy(
         retryLimit: UInt = RetryPolicy.defaultRetryLimit,
         exponentialBackoffBase: UInt = RetryPolicy.defaultExponentialBackoffBase,

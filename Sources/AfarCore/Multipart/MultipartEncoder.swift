@@ -16,7 +16,7 @@ struct MultipartEncoder: Sendable {
     /// Returns the whole encoded form in memory.
     func data() throws -> Data {
         var data = Data()
-        // Limited, because the specified length can far exceed the actual length.
+        // Limit the capacity, because the specified length can far exceed the actual length.
         data.reserveCapacity(Int(min(length, MultipartFormData.encodingMemoryThreshold)))
         try write { data.append(contentsOf: $0) }
         return data

@@ -31,8 +31,8 @@ open class MultipartFormData: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - fileManager: The file manager that reports the lengths of files.
-    ///   - boundary: The boundary between the parts. If nil, the default, a random boundary is used, which is recommended. If RFC
-    ///     2046, section 5.1.1, doesn't allow the boundary, a random boundary is used and encoding throws
+    ///   - boundary: The boundary between the parts. If nil, a random boundary is used, which is the default and recommended. If
+    ///     RFC 2046, section 5.1.1, doesn't allow the boundary, a random boundary is used and encoding throws
     ///     ``AFError/InvalidForm/boundaryInvalid(_:)``.
     public init(fileManager: FileManager = .default, boundary: String? = nil) {
         let valid = boundary.flatMap { MultipartBoundary.isValid($0) ? $0 : nil }
@@ -49,7 +49,7 @@ open class MultipartFormData: @unchecked Sendable {
         }
     }
 
-    /// The value of the `Content-Type` header for the encoded form, which contains the boundary.
+    /// The value of the encoded form's `Content-Type` header, including the boundary.
     open var contentType: String {
         get { state.withLock { $0.contentType } }
         set { state.withLock { $0.contentType = newValue } }
@@ -106,7 +106,7 @@ open class MultipartFormData: @unchecked Sendable {
     /// Appends the content of a stream with custom headers. The headers must include `Content-Disposition` with the field's
     /// name.
     ///
-    /// Don't use the stream afterward. Its length is checked as by ``append(_:withLength:name:fileName:mimeType:)``.
+    /// Don't use the stream afterward. For the checks of its length, see ``append(_:withLength:name:fileName:mimeType:)``.
     public func append(_ stream: InputStream, withLength length: UInt64, headers: HTTPHeaders) {
         append {
             try MultipartPart.validate(headers)

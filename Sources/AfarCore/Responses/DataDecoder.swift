@@ -9,7 +9,7 @@ public protocol DataDecoder: Sendable {
 
     /// Decodes a value from a response's bytes. The default implementation ignores the head.
     ///
-    /// - `head`: The response's head, for formats whose encoding the `Content-Type` header specifies.
+    /// - `head`: The response's head, for formats that specify their encoding in the `Content-Type` header.
     /// - Throws: The decoder's error.
     func decode<D: Decodable>(_ type: D.Type, from data: Data, of head: ResponseHead?) throws -> D
 }
@@ -26,8 +26,8 @@ extension PropertyListDecoder: DataDecoder {}
 
 /// A decoder that stands for the session's decoder, ``SessionConfiguration/decoder``.
 ///
-/// It is the default of the methods and serializers that decode values. Use it as the default of your own methods that have a decoder
-/// as a parameter. Code that no request calls decodes with a `JSONDecoder` instead.
+/// It is the default of the methods and serializers that decode values. Use it as the default of your own methods that have a
+/// decoder as a parameter. Outside of a request, this decoder uses a `JSONDecoder`.
 public struct SessionDecoder: DataDecoder {
     /// The decoder of the session whose serializer or parser is running.
     @TaskLocal static var current: (any DataDecoder)?
@@ -56,7 +56,7 @@ extension DataDecoder {
 }
 
 extension Request {
-    /// Runs a serializer or a parser, in which a ``SessionDecoder`` stands for the session's decoder.
+    /// Runs a serializer or a parser. While it runs, a ``SessionDecoder`` stands for the session's decoder.
     func withSessionDecoder<Value>(_ body: () throws -> Value) rethrows -> Value {
         try SessionDecoder.$current.withValue(session.configuration.decoder, operation: body)
     }

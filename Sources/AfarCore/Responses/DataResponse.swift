@@ -39,7 +39,8 @@ public struct DataResponse<Success, Failure: Error> {
     public var request: URLRequest? { details.request }
     /// The response's head.
     public var response: HTTPURLResponse? { details.origin.response }
-    /// The trailer fields, which the server sent after the response's body (RFC 9110, section 6.5). `URLSessionTransport` doesn't report them.
+    /// The trailer fields, which the server sent after the response's body (RFC 9110, section 6.5). `URLSessionTransport` doesn't
+    /// report them.
     public var trailers: HTTPHeaders { details.origin.trailers }
     /// The response's bytes, after decoding.
     public var data: Data? { details.data }
@@ -131,7 +132,7 @@ final class ResponseDetails: Sendable {
     }
 }
 
-/// The source of a response's head and metrics. Their Foundation types are created on access.
+/// The source of a response's head and metrics. The Foundation objects are created on access.
 enum ResponseOrigin: Sendable {
     case network(ResponseHead?, AttemptReport?, sensitiveHeaders: Set<String>)
     case provided(HTTPURLResponse?, TaskMetrics?)

@@ -82,7 +82,7 @@ public protocol ServerTrustEvaluating: Sendable {
 public protocol AsyncServerTrustEvaluating: ServerTrustEvaluating {
     /// Evaluates a server's certificates. The method returns normally if the server is trusted, and throws an error otherwise.
     ///
-    /// The method is called in a task of the request, which is canceled with the request. It can be called for several
+    /// The method is called in a task of the request. Canceling the request cancels the task. It can be called for several
     /// connections at once.
     ///
     /// - Throws: The reason the server isn't trusted.
@@ -190,7 +190,7 @@ final class EvaluatorThreads: Sendable {
         }
     }
 
-    /// Ends a wait with an outcome, unless it has already ended.
+    /// Ends a wait with an outcome, unless the wait has already ended.
     private func stopWaiting(_ turn: Deferred<Outcome>, _ outcome: Outcome) {
         let wasWaiting = state.withLock { state in
             let index = state.waiting.firstIndex { $0 === turn }

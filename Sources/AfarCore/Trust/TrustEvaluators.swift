@@ -4,12 +4,12 @@ public import Foundation
 
 /// An evaluator that runs several evaluators in order. All of them must trust the server.
 ///
-/// If one of them is a ``RevocationTrustEvaluator`` with revocation lists, the chains that the others judge must satisfy these lists, too.
-/// Otherwise, the chain with a pinned key could be revoked, although another possible chain isn't.
+/// If one of them is a ``RevocationTrustEvaluator`` with revocation lists, the other evaluators use these lists too. Otherwise, a
+/// pinning evaluator could accept a revoked chain while the revocation evaluator accepts another possible chain.
 public final class CompositeTrustEvaluator: AsyncServerTrustEvaluating {
     fileprivate let evaluators: [any ServerTrustEvaluating]
 
-    /// Creates an evaluator from other evaluators. If the array is empty, it trusts no server.
+    /// Creates an evaluator from other evaluators. If the array is empty, the evaluator trusts no server.
     public init(evaluators: [any ServerTrustEvaluating]) { self.evaluators = evaluators }
 
     /// Throws the error of the first evaluator that doesn't trust the server, or that is asynchronous.
@@ -105,8 +105,8 @@ public final class DisabledTrustEvaluator: ServerTrustEvaluating {
 /// An evaluator that performs the default validation and requires a pinned certificate. This can be the server's certificate or a
 /// certificate that signed it.
 ///
-/// When a certificate expires and is replaced, all requests fail unless the new certificate is also pinned.
-/// ``PublicKeysTrustEvaluator`` pins keys. A new certificate can have the same key.
+/// When a certificate expires and is replaced, all requests fail unless the new certificate is also pinned. To avoid this, use
+/// ``PublicKeysTrustEvaluator``, because a new certificate can have the same key.
 public final class PinnedCertificatesTrustEvaluator: ServerTrustEvaluating {
     private let certificates: [Certificate]
     private let acceptSelfSignedCertificates: Bool
@@ -230,7 +230,7 @@ extension AlamofireExtension where ExtendedType: Bundle {
         }
     }
 
-    /// The keys of these certificates.
+    /// The public keys of the ``certificates``.
     public var publicKeys: [PublicKey] { certificates.map(\.publicKey) }
 
     /// Returns the paths of the bundle's resources with one of these extensions, such as "cer" or ".cer".
@@ -260,7 +260,7 @@ public final class RevocationTrustEvaluator: ServerTrustEvaluating {
         public static let requirePositiveResponse = Options(rawValue: 1 << 3)
         /// Has no effect: the network is never accessed.
         public static let networkAccessDisabled = Options(rawValue: 1 << 4)
-        /// All available sources. If both a response and lists are available, both must be good.
+        /// All available sources. If both a response and lists are available, both must show that the certificate isn't revoked.
         public static let any: Options = [.crl, .ocsp]
 
         /// The raw value of the options.
@@ -335,10 +335,10 @@ extension AlamofireExtension where ExtendedType == ServerTrust {
     /// The certificates that the server sent, beginning with its own.
     public var certificates: [Certificate] { type.certificates }
 
-    /// The keys of these certificates.
+    /// The public keys of the ``certificates``.
     public var publicKeys: [PublicKey] { type.publicKeys }
 
-    /// These certificates in DER form.
+    /// The certificates that the server sent, in DER form.
     public var certificateData: [Data] { type.certificates.af.data }
 
     /// Validates the chain. See `ServerTrust.validate()`.

@@ -223,7 +223,7 @@ final class WebSocketChannel: Sendable {
         }
     }
 
-    /// Sends a ping. Calls `onSent` when the system has accepted it, and `respond` once, with the result.
+    /// Sends a ping. Calls `onSent` when the system has accepted the ping or can't send it, and `respond` once, with the result.
     func ping(
         onSent: @escaping @Sendable () -> Void = {},
         _ respond: @escaping @Sendable (WebSocketRequest.PingResponse) -> Void

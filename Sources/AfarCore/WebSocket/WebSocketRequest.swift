@@ -115,8 +115,8 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - queue: The queue on which the handler is called. The default is the main queue.
-    ///   - onResponse: Called once: when the answer has arrived, when no answer can arrive anymore, or with `unsent` if the
-    ///     WebSocket isn't open.
+    ///   - onResponse: Called once, when the answer has arrived or can no longer arrive. If the WebSocket isn't open, the result is
+    ///     `unsent`.
     @preconcurrency
     public func sendPing(
         respondingOn queue: DispatchQueue = .main, onResponse: @escaping @Sendable (PingResponse) -> Void

@@ -56,7 +56,7 @@ public struct WebSocketTask: Sendable {
             DecodableWebSocketMessageDecoder<Value>(decoder: decoder), shouldAutomaticallyCancel, bufferingPolicy)
     }
 
-    /// Returns a sequence of the messages only, unchanged. The sequence ends with the request, whether it succeeds or fails. By
+    /// Returns a sequence of only the messages, unchanged. The sequence ends with the request, whether it succeeds or fails. By
     /// default, all messages are buffered.
     public func streamingMessages(
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
