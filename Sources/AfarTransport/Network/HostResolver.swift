@@ -67,7 +67,8 @@ public struct ResolvedAddresses: Sendable, Hashable {
 
 // MARK: - For transports
 
-/// A running lookup of a resolver. If it is canceled, a resolver that never returns retains neither the transport nor the exchange.
+/// A running lookup of a resolver. After cancellation, it retains neither the transport nor the exchange, even if the resolver never
+/// returns.
 package final class HostLookup: Sendable {
     package typealias Completion = @Sendable (Result<[SocketAddress], Fault>) -> Void
 
