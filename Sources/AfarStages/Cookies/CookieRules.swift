@@ -15,8 +15,8 @@ public struct CookieRules: Sendable {
 
     /// Creates the cookie that a `Set-Cookie` field describes.
     ///
-    /// - Returns: Nil if the field is ignored: it is malformed, too long, or sets a cookie that the URL isn't allowed to set. An
-    ///   expired cookie instructs a store to remove its cookie with the same identity.
+    /// - Returns: Nil if the field is ignored: it is malformed, too long, or sets a cookie that the URL isn't allowed to set. An expired
+    ///   cookie instructs a store to remove the stored cookie with the same identity.
     public func cookie(from field: String, of url: CookieURL, now: Date = Date()) -> Cookie? {
         cookie(from: field, isLatin1: false, of: url, now: now)
     }
@@ -219,7 +219,7 @@ enum CookieDate {
         (date.tm_mday, date.tm_mon, date.tm_year) = (Int32(day), Int32(month), Int32(year - 1900))
         (date.tm_hour, date.tm_min, date.tm_sec) = (Int32(time.hour), Int32(time.minute), Int32(time.second))
         let seconds = timegm(&date)
-        // `timegm` converts an invalid day to one of the next month.
+        // `timegm` converts an invalid day to a day of the next month.
         guard date.tm_mday == Int32(day), date.tm_mon == Int32(month) else { return nil }
         return Date(timeIntervalSince1970: TimeInterval(seconds))
     }

@@ -84,7 +84,7 @@ extension HopDriver {
         var isCancelled = false
         var hasEnded = false
         var reportedHead: ResponseHead?
-        /// Whether progress is held back until a decision shows whether the observer receives this response.
+        /// Whether progress is held back, because the response's head hasn't been reported to the observer.
         var holdsProgress = false
         var heldProgress: (bytes: Int64, expected: Int64?)?
         /// The events that haven't been delivered to the owner.

@@ -114,7 +114,7 @@ package enum RedirectPolicy: Sendable {
 package struct RedirectProposal: Sendable {
     package let response: ResponseHead
     package var url: URL
-    /// The reference from which `url` was created, in the spelling of the response.
+    /// The reference from which `url` was created, as written in the response.
     let location: URLReference
     package var method: HTTPRequest.Method
     package var fields: HTTPFields

@@ -19,7 +19,7 @@ public struct Exchange: Sendable {
     }
 
     @usableFromInline final class Storage: @unchecked Sendable {
-        // Sendable because only a copy that has no other owner changes.
+        // Sendable because the values change only while they have a single owner.
         @exclusivity(unchecked) @usableFromInline var values: Values
 
         @usableFromInline init(_ values: Values) { self.values = values }
@@ -114,7 +114,7 @@ public struct Exchange: Sendable {
     /// The name or address of the request's host in lowercase, without brackets and without a trailing dot.
     public var host: String { HostName(ofAuthority: request.authority ?? "").text }
 
-    /// The port of the request's host. Without one in the URL, it is 443 for `https` and 80 for `http`.
+    /// The port of the request's host. The default is 443 for `https` and 80 for `http`.
     public var port: Int {
         HostName.port(ofAuthority: request.authority ?? "") ?? (request.scheme == "https" ? 443 : 80)
     }
@@ -275,7 +275,8 @@ public final class ExchangeControl: Sendable {
     /// - Returns: Whether the exchange is already suspended.
     @discardableResult
     public func attach(_ onChange: (@Sendable (_ isSuspended: Bool) -> Void)?) -> Bool {
-        // Keeps the previous closure alive until the lock is released. If `withLock` returned it, another closure would wrap it.
+        // Keeps the previous closure alive until the lock is released. If `withLock` returned this closure, Swift would wrap it in another
+        // one.
         var replaced: (@Sendable (Bool) -> Void)?
         defer { withExtendedLifetime(replaced) {} }
         return state.withLock { state in
