@@ -7,9 +7,9 @@ public import Foundation
 /// are written when the process exits. Each write replaces the whole file atomically, so a reader never finds a partial file, even after a
 /// crash. Only the file's owner can read it (mode 0600).
 ///
-/// Several processes can use the same file: each write merges the changes that other processes have made. During a write, the process locks
-/// a second file, which has the same name with `.lock` appended and exists only during the write. curl doesn't use that lock, so run curl
-/// before or after your app.
+/// Several processes can use the same file: each write merges the changes that other processes have made. During a write, a process locks a
+/// second file, which has the same name with `.lock` appended. The second file exists only during a write. curl doesn't use this lock, so
+/// run curl before or after your app.
 ///
 /// Like curl, the store keeps session cookies. It also keeps lines that aren't cookies. The format has no field for
 /// ``Cookie/sameSite``. The store ignores cookies that the format can't represent: cookies with a tab in their name, value, or

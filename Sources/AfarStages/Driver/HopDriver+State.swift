@@ -142,13 +142,13 @@ extension HopDriver {
             return .ended(result)
         }
 
-        /// Returns the owner's continuation if it waits for an event.
+        /// Returns the owner's continuation if the owner waits for an event.
         mutating func post(_ result: Result<TransportResponse, any Error>) -> UnsafeContinuation<Void, Never>? {
             self.result = result
             return waiter.take()
         }
 
-        /// Returns the owner's continuation if it waits for an event.
+        /// Returns the owner's continuation if the owner waits for an event.
         mutating func post(_ event: Event, isGuaranteed: Bool) -> UnsafeContinuation<Void, Never>? {
             if isGuaranteed {
                 if !isDelivered { guaranteedEvents.append(event) }

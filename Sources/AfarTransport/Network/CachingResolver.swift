@@ -126,7 +126,7 @@ public final class CachingResolver: HostResolver {
 
     /// Returns the cached addresses, or looks them up. The time to live is the time that is left.
     ///
-    /// If this task is canceled, the lookup continues if other tasks wait for it.
+    /// If the calling task is canceled while other tasks wait for the same lookup, the lookup continues.
     ///
     /// - Throws: An error of the other resolver, or a `CancellationError`.
     public func addresses(of host: String) async throws -> ResolvedAddresses {

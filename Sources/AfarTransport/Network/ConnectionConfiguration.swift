@@ -58,9 +58,9 @@ public struct ConnectionConfiguration: Sendable {
     /// The cipher suites for TLS 1.3, such as `"TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"`. The default is nil, which
     /// means OpenSSL's defaults.
     public var tls13CipherSuites: String?
-    /// A file to which the secrets of each TLS handshake are appended, for tools such as Wireshark. The default is nil, which means
-    /// that no secrets are stored. Anyone who can read the file can decrypt all traffic, so use it for debugging only. It is created
-    /// with mode 0600. If it can't be opened, requests over https fail.
+    /// A file to which the secrets of each TLS handshake are appended, for tools such as Wireshark. The default is nil, which means that no
+    /// secrets are stored. Anyone who can read the file can decrypt all traffic, so use this setting for debugging only. The file is
+    /// created with mode 0600. If it can't be opened, requests over https fail.
     public var tlsKeyLogFile: URL?
 
     /// Creates the default configuration.

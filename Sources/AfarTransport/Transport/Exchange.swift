@@ -216,15 +216,15 @@ extension Exchange {
 
 /// Suspends and resumes a running exchange.
 ///
-/// After suspension, the transport stops reading and sending as soon as it can. An open connection stays open, and the
-/// transport finishes opening a connection that it has begun to open. While the exchange is suspended, its idle timer stops.
-/// The connect and total timers continue. All methods can be called from any thread.
+/// After suspension, the transport stops reading and sending as soon as it can. An open connection stays open. If the transport is opening
+/// a connection, it finishes opening the connection. While the exchange is suspended, its idle timer stops. The connect and total timers
+/// continue. All methods can be called from any thread.
 public final class ExchangeControl: Sendable {
     private struct State {
         var isSuspended = false
         var onChange: (@Sendable (Bool) -> Void)?
         /// The number of changes so far, and the last change that was reported to the transport. Comparing states would miss two changes
-        /// that cancel each other out, although the transport can have read the state between them.
+        /// that cancel each other out, but the transport can have read the state between these changes.
         var changeCount = 0
         var notifiedChangeCount = 0
         var isNotifying = false

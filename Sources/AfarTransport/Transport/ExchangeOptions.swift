@@ -52,7 +52,8 @@ public struct ExchangeOptions: Sendable {
     /// The maximum duration of the exchange, in seconds, including waiting and suspension. The default is seven days.
     public var totalTimeout: TimeInterval = 7 * 24 * 60 * 60
 
-    /// The source of time for delays and expiration dates. The default is the system's time. Transports ignore it, except for `MockTransport`.
+    /// The source of time for delays and expiration dates. The default is the system's time. Transports ignore it, except for
+    /// `MockTransport`.
     public var timeSource = TimeSource.system
 
     /// Header fields that are sent unless the request has a field of the same name.
@@ -127,7 +128,7 @@ public struct ExchangeOptions: Sendable {
     public var connectionPolicy: (any ConnectionPolicy)?
 
     /// Limits the rate at which bodies are sent and received. All exchanges with the same limiter share its rates. The default is nil: no
-    /// limit. Sessions apply it to requests, but not to WebSockets and raw connections.
+    /// limit. Sessions apply the limiter to requests, but not to WebSockets and raw connections.
     ///
     /// If a transport doesn't have the feature ``TransportCapabilities/Features/suspension``, the exchange fails before it is sent, with
     /// ``TransportError/Code-swift.struct/unsupportedByTransport``.

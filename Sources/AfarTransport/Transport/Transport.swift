@@ -198,7 +198,7 @@ public struct TransportCapabilities: Sendable, Hashable {
 public struct FirstCapableTransport: Transport {
     /// The transports, in order of preference.
     public let transports: [any Transport]
-    /// The features that any of the transports has, and the content codings that all of them decode.
+    /// The features that at least one of the transports has, and the content codings that all of them decode.
     public let capabilities: TransportCapabilities
 
     /// Creates a transport from other transports, in order of preference. If the list is empty, all requests fail.
