@@ -87,7 +87,6 @@ public enum StandardAuthentication: AuthenticationScheme, CaseIterable {
     /// Basic (RFC 7617), which sends the password.
     case basic
 
-    /// Whether the scheme requires ``TransportCapabilities/Features/connectionAuthentication``.
     var requiresConnectionAuthentication: Bool { self == .negotiate || self == .ntlm }
 
     private var scheme: any AuthenticationScheme {

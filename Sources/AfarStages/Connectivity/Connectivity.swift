@@ -101,8 +101,8 @@ extension ConnectivityProvider {
     ///
     /// - Parameters:
     ///   - limit: The maximum time to wait. Adding the limit to the current time must not overflow.
-    ///   - known: A value that satisfied the condition earlier, but with which a request failed. The value is accepted again
-    ///     only after a value that doesn't satisfy the condition.
+    ///   - known: The value with which a request failed, although it satisfied the condition. It is accepted again only after a value that
+    ///     doesn't satisfy the condition.
     ///   - onWaiting: Called once if the first value isn't accepted, and never after this method has returned.
     ///   - condition: The condition.
     package func wait(

@@ -1,7 +1,6 @@
 public import Foundation
 
-/// The rules for the cookies that a server can set (RFC 6265bis, sections 5.3 to 5.7), except those that depend on stored
-/// cookies.
+/// The rules for the cookies that a server can set (RFC 6265bis, sections 5.3 to 5.7), except the rules that depend on stored cookies.
 public struct CookieRules: Sendable {
     private let publicSuffixes: any PublicSuffixList
 
@@ -58,7 +57,6 @@ public struct CookieRules: Sendable {
         return !begins(cookie.name, secure) || cookie.isSecure
     }
 
-    /// Returns whether two hosts belong to the same site.
     package func areSameSite(_ host: CookieURL, _ other: CookieURL) -> Bool {
         publicSuffixes.areSameSite(host.domain, other.domain)
     }
@@ -204,7 +202,6 @@ enum CookieDate {
         "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
     ].map { Array($0.utf8) }
 
-    /// Returns the date that a text represents, or nil if it isn't a date.
     static func parse(_ text: String) -> Date? {
         var parts = Parts()
         for word in Substring(text).utf8.split(whereSeparator: isDelimiter) { parts.take(word) }

@@ -158,7 +158,7 @@ extension HopDriver {
             return waiter.take()
         }
 
-        /// Stores the owner's continuation. Returns false if an event is available, so that the owner must not wait.
+        /// Stores the owner's continuation. Returns false if an event is available and the owner must not wait.
         mutating func wait(_ owner: UnsafeContinuation<Void, Never>) -> Bool {
             guard guaranteedEvents.isEmpty, events.isEmpty, result == nil else { return false }
             waiter = owner

@@ -102,9 +102,7 @@ extension URL {
 }
 
 package enum RedirectPolicy: Sendable {
-    /// Follows redirects.
     case follow
-    /// Doesn't follow redirects.
     case doNotFollow
     /// Calls a closure for each redirect. The closure returns the request to send, or nil to not follow the redirect.
     case custom(@Sendable (RedirectProposal) async throws -> RedirectProposal?)

@@ -136,7 +136,6 @@ public struct Exchange: Sendable {
         return authentication
     }
 
-    /// Returns a copy without a header field.
     package func without(_ name: HTTPField.Name) -> Exchange {
         var copy = self
         copy.request.headerFields[name] = nil
