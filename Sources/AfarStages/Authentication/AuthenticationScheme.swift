@@ -1,8 +1,8 @@
 import Foundation
 import HTTPTypes
 
-/// An authentication scheme (RFC 9110, section 11). A session uses its strongest scheme that the server offers and that supports
-/// the credential.
+/// An authentication scheme (RFC 9110, section 11). A session uses the strongest of its schemes that the server offers and that support the
+/// credential.
 ///
 /// Implement ``accepts(_:)`` and ``answer(_:user:password:in:)``. The other requirements have default implementations. The methods
 /// can be called on any thread, concurrently for several requests, and more than once for a challenge. All methods must return
@@ -28,8 +28,8 @@ public protocol AuthenticationScheme: Sendable {
 
     /// Returns a Boolean value that indicates whether a challenge only requires the same credential again, for example with a new nonce.
     ///
-    /// A request answers at most one such challenge. If the method returns false, which is the default, the server has rejected
-    /// the credential, and the exchange ends with the 401.
+    /// A request answers at most one such challenge. If the method returns false (the default), the challenge means that the credential was
+    /// rejected, and the exchange ends with the 401.
     ///
     /// - Parameters:
     ///   - answered: The challenge that was answered.
@@ -87,7 +87,6 @@ public enum StandardAuthentication: AuthenticationScheme, CaseIterable {
     /// Basic (RFC 7617), which sends the password.
     case basic
 
-    /// Whether the scheme requires ``TransportCapabilities/Features/connectionAuthentication``.
     var requiresConnectionAuthentication: Bool { self == .negotiate || self == .ntlm }
 
     private var scheme: any AuthenticationScheme {

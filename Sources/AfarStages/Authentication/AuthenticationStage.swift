@@ -79,8 +79,8 @@ package struct AuthenticationStage: ExchangeStage {
             }
         }
 
-        /// Answers a challenge that renews the challenge that the request answered. Returns `pass` if there is no such
-        /// challenge, or if the request has already answered a renewal.
+        /// Answers a renewal of the challenge that the request has answered. Returns `pass` if there is no renewal, or if the request has
+        /// already answered one.
         private func renewal(after head: ResponseHead, of hop: Hop) -> Reply<ResponseAction> {
             guard let answered = hop.exchange.policies.answeredChallenge, !answered.isRenewal else {
                 return .now(.pass)

@@ -82,8 +82,8 @@ package enum CacheRules {
         return terms.age(at: now) - terms.freshnessLifetime <= window
     }
 
-    /// Returns whether a stale response can be used after an error: the server can't be reached, or responds with status 500, 502,
-    /// 503, or 504 (RFC 5861, section 4).
+    /// Returns whether a stale response can be used after an error (RFC 5861, section 4). An error means that the server can't be reached,
+    /// or responds with status 500, 502, 503, or 504.
     package static func canServeOnError(
         _ response: CachedResponse, to wanted: CacheControl, at now: Date
     ) -> Bool {

@@ -10,8 +10,8 @@ public protocol CacheStore: Sendable {
     /// If true, the method is called in the request's task. If false, it is called immediately, on any thread.
     var isSlow: Bool { get }
 
-    /// Returns the responses to a URL, which differ in their ``CachedResponse/variant``, newest first. Returns an empty array if
-    /// none are stored or they can't be read.
+    /// Returns the responses to a URL, newest first. They differ in their ``CachedResponse/variant``. Returns an empty array if none are
+    /// stored or they can't be read.
     func responses(for url: String) -> [CachedResponse]
 
     /// Stores a response, and replaces the stored response with the same URL and variant. This method must return quickly and

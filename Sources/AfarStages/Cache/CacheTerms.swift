@@ -34,7 +34,7 @@ package struct CacheTerms: Sendable {
         return elapsed < -Self.clockTolerance ? .infinity : initialAge + max(0, elapsed)
     }
 
-    /// The number of seconds by which a clock can be adjusted without making the age unknown.
+    /// The number of seconds by which a clock can be set back without making the age unknown.
     private static let clockTolerance: Double = 1
 
     /// Whether the response has a validator, which a conditional request requires (section 4.3.1).

@@ -77,11 +77,10 @@ public protocol ConnectivityProvider: Sendable {
 
     /// Returns a stream of the current connectivity and every change. Each call returns a new stream for one consumer.
     ///
-    /// Buffer only the newest value (`.bufferingNewest(1)`). A slow consumer can then miss a short loss of the network, because
-    /// the value after the loss replaces the value for the loss. If the consumer was waiting for that network to be lost and to
-    /// return, the network appears unchanged, and the consumer waits until the next change or its time limit. To prevent this,
-    /// provide a different ``Connectivity/identity`` each time a network returns. You can omit values that are equal to the
-    /// previous value.
+    /// Buffer only the newest value (`.bufferingNewest(1)`). A slow consumer can then miss a short loss of the network, because the value
+    /// after the loss replaces the value for the loss. To a consumer that is waiting for the loss and the return of the network, the
+    /// network then appears unchanged. The consumer waits until the next change or its time limit. To prevent this, provide a different
+    /// ``Connectivity/identity`` each time a network returns. You can omit values that are equal to the previous value.
     ///
     /// Release the stream's resources when the consumer is released or its task is canceled. Finish the stream only if no more
     /// updates will follow.
@@ -102,8 +101,8 @@ extension ConnectivityProvider {
     ///
     /// - Parameters:
     ///   - limit: The maximum time to wait. Adding the limit to the current time must not overflow.
-    ///   - known: A value that satisfied the condition earlier, but with which a request failed. The value is accepted again
-    ///     only after a value that doesn't satisfy the condition.
+    ///   - known: The value with which a request failed, although it satisfied the condition. It is accepted again only after a value that
+    ///     doesn't satisfy the condition.
     ///   - onWaiting: Called once if the first value isn't accepted, and never after this method has returned.
     ///   - condition: The condition.
     package func wait(

@@ -56,9 +56,9 @@ public struct Cookie: Sendable, Hashable {
     ///   - isHTTPOnly: Whether the cookie is hidden from scripts. The default is false.
     ///   - sameSite: Which requests from other sites carry the cookie. The default is nil.
     ///   - creationDate: The date when the cookie was first set. The default is the current date.
-    /// - Returns: Nil if the cookie can't be sent. The domain must be valid, and the path must begin with `/`. The name and the
-    ///   value can't both be empty. The name, value, and path can't contain semicolons or control characters other than tabs. The
-    ///   name can't contain `=`, and the value of a cookie without a name can't either.
+    /// - Returns: Nil if the cookie can't be sent. The domain must be valid, and the path must begin with `/`. The name and the value can't
+    ///   both be empty. The name, value, and path can't contain semicolons or control characters other than tabs. The name can't contain
+    ///   `=`. If the name is empty, the value can't contain `=` either.
     public init?(
         name: String, value: String, domain: String, isHostOnly: Bool = true, path: String = "/", expires: Date? = nil,
         isSecure: Bool = false, isHTTPOnly: Bool = false, sameSite: SameSite? = nil, creationDate: Date = Date()

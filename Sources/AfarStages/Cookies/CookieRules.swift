@@ -1,7 +1,6 @@
 public import Foundation
 
-/// The rules for the cookies that a server can set (RFC 6265bis, sections 5.3 to 5.7), except those that depend on stored
-/// cookies.
+/// The rules for the cookies that a server can set (RFC 6265bis, sections 5.3 to 5.7), except the rules that depend on stored cookies.
 public struct CookieRules: Sendable {
     private let publicSuffixes: any PublicSuffixList
 
@@ -15,8 +14,8 @@ public struct CookieRules: Sendable {
 
     /// Creates the cookie that a `Set-Cookie` field describes.
     ///
-    /// - Returns: Nil if the field is ignored: it is malformed, too long, or sets a cookie that the URL isn't allowed to set. An
-    ///   expired cookie instructs a store to remove its cookie with the same identity.
+    /// - Returns: Nil if the field is ignored: it is malformed, too long, or sets a cookie that the URL isn't allowed to set. An expired
+    ///   cookie instructs a store to remove the stored cookie with the same identity.
     public func cookie(from field: String, of url: CookieURL, now: Date = Date()) -> Cookie? {
         cookie(from: field, isLatin1: false, of: url, now: now)
     }
@@ -58,7 +57,6 @@ public struct CookieRules: Sendable {
         return !begins(cookie.name, secure) || cookie.isSecure
     }
 
-    /// Returns whether two hosts belong to the same site.
     package func areSameSite(_ host: CookieURL, _ other: CookieURL) -> Bool {
         publicSuffixes.areSameSite(host.domain, other.domain)
     }
@@ -204,7 +202,6 @@ enum CookieDate {
         "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
     ].map { Array($0.utf8) }
 
-    /// Returns the date that a text represents, or nil if it isn't a date.
     static func parse(_ text: String) -> Date? {
         var parts = Parts()
         for word in Substring(text).utf8.split(whereSeparator: isDelimiter) { parts.take(word) }
@@ -219,7 +216,7 @@ enum CookieDate {
         (date.tm_mday, date.tm_mon, date.tm_year) = (Int32(day), Int32(month), Int32(year - 1900))
         (date.tm_hour, date.tm_min, date.tm_sec) = (Int32(time.hour), Int32(time.minute), Int32(time.second))
         let seconds = timegm(&date)
-        // `timegm` converts an invalid day to one of the next month.
+        // `timegm` converts an invalid day to a day of the next month.
         guard date.tm_mday == Int32(day), date.tm_mon == Int32(month) else { return nil }
         return Date(timeIntervalSince1970: TimeInterval(seconds))
     }

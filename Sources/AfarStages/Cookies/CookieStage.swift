@@ -4,8 +4,8 @@ import HTTPTypes
 /// A stage that sends the cookies of a store, and stores the cookies that servers set (RFC 6265bis). Each hop uses the cookies of
 /// its own URL.
 ///
-/// A request that already has a `Cookie` field is sent unchanged, unless the stage joins cookies. Cookies in a response from a cache are ignored, because they were stored
-/// when the response arrived from the server.
+/// A request that already has a `Cookie` field is sent unchanged, unless the stage joins cookies. Cookies in a response from a cache are
+/// ignored, because they were already stored when the response arrived from the server.
 package struct CookieStage: ExchangeStage {
     /// The servers whose cookies are stored.
     package enum AcceptPolicy: Sendable {
@@ -22,8 +22,7 @@ package struct CookieStage: ExchangeStage {
 
     /// - Parameters:
     ///   - sends: Whether the stage sends cookies.
-    ///   - joins: Whether the cookies are added to a request that has a `Cookie` field, except those with the name of a cookie
-    ///     in the field.
+    ///   - joins: Whether the stage adds cookies to the `Cookie` field of a request. It omits cookies whose name is already in the field.
     ///   - accepts: The servers whose cookies are stored.
     package init(
         _ store: any CookieStore, rules: CookieRules, sends: Bool = true, joins: Bool = false,

@@ -32,7 +32,8 @@ public protocol CookieStore: Sendable {
     /// All cookies that haven't expired, in no particular order.
     var all: [Cookie] { get }
 
-    /// Returns the cookies for a request that haven't expired at a date, in the order in which they are sent (RFC 6265bis, section 5.8.3).
+    /// Returns the cookies for a request, in the order in which they are sent (RFC 6265bis, section 5.8.3). Omits cookies that have
+    /// expired.
     func cookies(for url: CookieURL, now: Date) -> [Cookie]
 
     /// Stores cookies. An expired cookie removes the stored cookie with the same identity (RFC 6265bis, section 5.7).

@@ -3,13 +3,13 @@ public import Foundation
 /// A cookie store that keeps cookies in a file, in the format of Netscape and curl. `curl -b FILE -c FILE` reads and writes the
 /// same file.
 ///
-/// The initializer reads the file. The store writes it shortly after a change, on its own queue, and in ``flush()``. Remaining
-/// changes are written when the process exits. Each write replaces the whole file atomically, so a reader never finds a partial
-/// file, even after a crash. Only the file's owner can read it (mode 0600).
+/// The initializer reads the file. The store writes the file on its own queue shortly after a change, and in ``flush()``. Remaining changes
+/// are written when the process exits. Each write replaces the whole file atomically, so a reader never finds a partial file, even after a
+/// crash. Only the file's owner can read it (mode 0600).
 ///
-/// Several processes can use the same file: each write merges the changes that other processes have made. A lock on a second
-/// file, which has the same name with `.lock` appended and exists only during a write, coordinates the processes. curl doesn't
-/// use that lock, so run curl before or after your app.
+/// Several processes can use the same file: each write merges the changes that other processes have made. During a write, a process locks a
+/// second file, which has the same name with `.lock` appended. The second file exists only during a write. curl doesn't use this lock, so
+/// run curl before or after your app.
 ///
 /// Like curl, the store keeps session cookies. It also keeps lines that aren't cookies. The format has no field for
 /// ``Cookie/sameSite``. The store ignores cookies that the format can't represent: cookies with a tab in their name, value, or
@@ -87,7 +87,7 @@ struct CookieFileContent: StoreContent {
     }
 
     mutating func read(_ bytes: [UInt8], now: Date) {
-        // Keep the properties that files lack.
+        // Keep the properties that a file can't store.
         let known = Dictionary(jar.all(now: now).map { ($0.identity, $0) }) { $1 }
         let (cookies, otherLines) = NetscapeCookieFile.read(bytes, now: now)
         self.otherLines = otherLines

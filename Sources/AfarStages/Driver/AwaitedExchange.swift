@@ -56,8 +56,8 @@ struct AwaitedExchange: Sendable {
 
     /// Decides how to handle a complete response, as if its head had just arrived.
     ///
-    /// - Parameter isFirst: Whether this is the first decision. If so, the body is copied only if it doesn't start at the beginning
-    ///   of its file.
+    /// - Parameter isFirst: Whether this is the first decision. The first decision copies the body only if the body doesn't start at the
+    ///   beginning of its file.
     private func decide(on response: TransportResponse, isFirst: Bool) async throws -> TransportResponse {
         guard let descriptor = exchange.delivery.descriptor, !isFirst || start > 0 else {
             return try await apply(original.headArrived(response.head), with: response)
@@ -86,7 +86,7 @@ struct AwaitedExchange: Sendable {
         }
     }
 
-    /// Removes the body from the exchange's file. First copies the body to the destination if the destination is empty.
+    /// Removes the body from the exchange's file. If nothing has been written to the destination, copies the body there first.
     private func moveBody(to destination: Int32?) throws(TransportError) {
         guard let descriptor = exchange.delivery.descriptor else { return }
         let end = lseek(descriptor, 0, SEEK_END)

@@ -84,7 +84,7 @@ extension HopDriver {
         var isCancelled = false
         var hasEnded = false
         var reportedHead: ResponseHead?
-        /// Whether progress is held back until a decision shows whether the observer receives this response.
+        /// Whether progress is held back, because the response's head hasn't been reported to the observer.
         var holdsProgress = false
         var heldProgress: (bytes: Int64, expected: Int64?)?
         /// The events that haven't been delivered to the owner.
@@ -142,13 +142,13 @@ extension HopDriver {
             return .ended(result)
         }
 
-        /// Returns the owner's continuation if it waits for an event.
+        /// Returns the owner's continuation if the owner waits for an event.
         mutating func post(_ result: Result<TransportResponse, any Error>) -> UnsafeContinuation<Void, Never>? {
             self.result = result
             return waiter.take()
         }
 
-        /// Returns the owner's continuation if it waits for an event.
+        /// Returns the owner's continuation if the owner waits for an event.
         mutating func post(_ event: Event, isGuaranteed: Bool) -> UnsafeContinuation<Void, Never>? {
             if isGuaranteed {
                 if !isDelivered { guaranteedEvents.append(event) }
@@ -158,7 +158,7 @@ extension HopDriver {
             return waiter.take()
         }
 
-        /// Stores the owner's continuation. Returns false if an event is available, so that the owner must not wait.
+        /// Stores the owner's continuation. Returns false if an event is available and the owner must not wait.
         mutating func wait(_ owner: UnsafeContinuation<Void, Never>) -> Bool {
             guard guaranteedEvents.isEmpty, events.isEmpty, result == nil else { return false }
             waiter = owner

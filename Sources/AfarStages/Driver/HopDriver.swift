@@ -2,9 +2,9 @@ import Foundation
 
 /// Sends an exchange through the stages and over the transport, in as many hops as necessary, until it completes.
 ///
-/// The driver calls each stage before it sends a request and when the response's head arrives. At that time, the body can still
-/// be discarded. The driver manages the state that all hops share: the total timeout, the report, the observer, and
-/// cancellation. The driver never waits, because its owner runs slow work.
+/// The driver calls each stage before it sends a request, and when the response's head arrives, while the body can still be discarded. The
+/// driver manages the state that all hops share: the total timeout, the report, the observer, and cancellation. The driver never waits,
+/// because its owner runs slow work.
 package final class HopDriver: Sendable {
     package typealias Work = Hop.Work
 
@@ -204,7 +204,7 @@ package final class HopDriver: Sendable {
         return decision
     }
 
-    /// Records the action of a stage, which is performed when the response has ended.
+    /// Records the action of a stage. The driver performs the action when the response has ended.
     private func headDecision(after action: ResponseAction, of level: Int, about head: ResponseHead) -> HeadDecision {
         state.withLock { $0.note(action, of: level, about: head) }
         if case .fail = action { return .discard(upTo: 0) }
@@ -259,7 +259,7 @@ package final class HopDriver: Sendable {
             case .challenge: observer?.exchangeWillAnswerChallenge(in: response.head)
             case .validation: break
             }
-            // Continue in a task of the request, because this can call a custom transport.
+            // Continue in a task of the request, because the next hop can call a custom transport.
             post(.run { [self] in advance() })
         }
     }
@@ -278,7 +278,7 @@ package final class HopDriver: Sendable {
         pending.whenDecided { [self] decision in arrive(response.applying(decision, deliveringTo: delivery)) }
     }
 
-    /// Passes a failure to the stages before a level, innermost first. A stage can recover from it.
+    /// Passes a failure to the stages before a level, innermost first. A stage can recover from the failure.
     private func fail(with error: any Error, before level: Int) {
         var error = error
         let levels = state.withLock { state in
@@ -368,7 +368,7 @@ extension HopDriver: ExchangeObserver {
         if !holdsProgress { observer?.exchangeDidReceive(bytes: bytes, expected: expected) }
     }
 
-    /// Reports a response's head to the observer, and the progress that was held back.
+    /// Reports a response's head and the progress that was held back to the observer.
     private func reportHead(_ head: ResponseHead, to observer: any ExchangeObserver) {
         let isNew = state.withLock { state in
             defer { state.reportedHead = head }

@@ -38,7 +38,6 @@ package struct FileLock {
         }
     }
 
-    /// Removes the lock's file and releases the lock.
     package func release() {
         // Removing the file after the release could remove a file that another process has locked.
         unlink(path)

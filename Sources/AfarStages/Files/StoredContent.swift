@@ -131,8 +131,8 @@ protocol StoreContent: Sendable {
 
 /// The changes in a store that its file doesn't contain yet.
 struct StoreChanges<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    /// Pending changes accumulate while the file can't be written. If there are more than this number, the changes that set
-    /// values of entries that the store no longer contains are dropped.
+    /// Pending changes accumulate while the file can't be written. If there are more than this number, the store drops the new values of
+    /// entries that it no longer contains.
     static var limit: Int { 20_000 }
 
     private(set) var removesAll = false

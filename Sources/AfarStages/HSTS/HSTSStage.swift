@@ -33,10 +33,10 @@ package struct HSTSUpgradeStage: ExchangeStage {
 
 /// A stage that stores the hosts that require https (RFC 6797, section 8.1).
 ///
-/// The stage uses only responses over connections that the transport has verified. It ignores responses from a cache and
-/// responses of IP addresses. An evaluator can accept any certificate, so the stage stores nothing if an evaluator decides
-/// about trust. If a request's `Host` field names another host than the URL, the stage ignores the response. Such a response
-/// applies to the host in the field, but the verified certificate belongs to the host in the URL.
+/// The stage uses only responses over connections that the transport has verified. It ignores responses from a cache and responses of IP
+/// addresses. An evaluator can accept any certificate, so the stage stores nothing if an evaluator decides about trust. If a request's
+/// `Host` field names a different host than the URL, the stage ignores the response. Such a response applies to the host in the field, but
+/// the verified certificate belongs to the host in the URL.
 package struct HSTSStage: ExchangeStage {
     private let run: Run
 

@@ -153,9 +153,9 @@ public struct HSTSHosts: Sendable {
 
 /// An HSTS store that keeps hosts in a file, in curl's format. `curl --hsts FILE` reads and writes the same file.
 ///
-/// The initializer reads the file. The store writes it shortly after a change, on its own queue, and in ``flush()``. Remaining
-/// changes are written when the process exits. Each write replaces the whole file atomically. Only the file's owner can read it
-/// (mode 0600). Several processes can use the same file, as with ``FileCookieStore``.
+/// The initializer reads the file. The store writes the file on its own queue shortly after a change, and in ``flush()``. Remaining changes
+/// are written when the process exits. Each write replaces the whole file atomically. Only the file's owner can read it (mode 0600).
+/// Several processes can use the same file, as with ``FileCookieStore``.
 public final class FileHSTSStore: HSTSStore {
     /// The location of the file.
     public let file: URL

@@ -102,9 +102,7 @@ extension URL {
 }
 
 package enum RedirectPolicy: Sendable {
-    /// Follows redirects.
     case follow
-    /// Doesn't follow redirects.
     case doNotFollow
     /// Calls a closure for each redirect. The closure returns the request to send, or nil to not follow the redirect.
     case custom(@Sendable (RedirectProposal) async throws -> RedirectProposal?)
@@ -114,7 +112,7 @@ package enum RedirectPolicy: Sendable {
 package struct RedirectProposal: Sendable {
     package let response: ResponseHead
     package var url: URL
-    /// The reference from which `url` was created, in the spelling of the response.
+    /// The reference from which `url` was created, as written in the response.
     let location: URLReference
     package var method: HTTPRequest.Method
     package var fields: HTTPFields

@@ -110,8 +110,7 @@ package final class BodyPump: Sendable {
         var isLoopWaiting = false
         var producer: UnsafeContinuation<Bool, Never>?
         var isCancelled = false
-        /// Nil after cancellation, because the closure retains the exchange, and the stream's reader can continue for a long
-        /// time.
+        /// Set to nil on cancellation, because the closure retains the exchange. The stream's reader can continue for a long time.
         var onReady: (@Sendable () -> Void)?
 
         /// Returns the closure to call now, or nil if the loop isn't waiting. Each wait ends with at most one call.
@@ -140,9 +139,9 @@ package final class BodyPump: Sendable {
                 var next = try await read()
                 while let chunk = next {
                     sent += Int64(chunk.count)
-                    // Hold the chunk that completes the declared length until the stream has ended. Once this chunk is sent, the
-                    // server treats the body as complete, even if the stream yields more.
-                    // A duplex stream can end after the response.
+                    // Hold the chunk that completes the declared length until the stream has ended. Once this chunk is sent, the server
+                    // treats the body as complete, even if the stream yields more. Don't hold a duplex stream's chunk, because the stream
+                    // can end after the response.
                     let isComplete = !stream.isDuplex && stream.length.map { sent >= $0 } ?? false
                     if isComplete { next = try await read() }
                     while isComplete, next?.isEmpty == true, !isCancelled { next = try await read() }

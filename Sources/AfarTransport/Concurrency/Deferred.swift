@@ -23,12 +23,12 @@ package class AnyDeferred: @unchecked Sendable {
 
     private struct State {
         var isFulfilled = false
-        /// Whether a task waits, or is about to wait or to return. Before that, the task checks for a job.
+        /// Whether any task has started to wait. Each waiter checks for a job before it suspends and before it returns.
         var isAwaited = false
         var job: InlineJob?
         var firstWaiter: Waiter?
         var otherWaiters: [Waiter] = []
-        /// A task that waits until another task waits for the value.
+        /// The task that is suspended in ``waitForWaiter()``.
         var attendant: Attendant?
     }
 
@@ -47,8 +47,8 @@ package class AnyDeferred: @unchecked Sendable {
         return isTaken
     }
 
-    /// Waits until a task waits for the value, but at most a millisecond, because maybe no task ever does. This method can return without
-    /// suspending the calling task.
+    /// Waits until a task waits for the value, for at most a millisecond. The limit is necessary because possibly no task ever waits. This
+    /// method can return without suspending the calling task.
     package func waitForWaiter() async {
         await withUnsafeContinuation { continuation in
             let attendant = Attendant(continuation)
@@ -96,7 +96,7 @@ package class AnyDeferred: @unchecked Sendable {
 
 /// A task that waits until another task waits for a value. It doesn't retain the value, which can contain user objects.
 private final class Attendant: Sendable {
-    /// The attendants whose wait hasn't been ended by the timer. One timer serves all of them.
+    /// The attendants whose wait the timer hasn't ended yet. One timer serves all of them.
     private static let waiting = Locked<[Attendant]>([])
 
     private let continuation: InlineLocked<UnsafeContinuation<Void, Never>?>
@@ -123,7 +123,7 @@ private final class Attendant: Sendable {
 package final class Deferred<Value: Sendable>: AnyDeferred, @unchecked Sendable {
     // Sendable because the value is written once, under the lock, and read only when `isFulfilled` is true.
     //
-    // A pointer, because each access to an optional of a generic type looks up the type at run time.
+    // This is a pointer, because each access to an optional of a generic type looks up the type at run time.
     @exclusivity(unchecked) private var settled: UnsafeMutablePointer<Value>?
 
     package override init() {}

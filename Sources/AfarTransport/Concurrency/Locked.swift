@@ -26,7 +26,8 @@ public final class Locked<State>: Sendable {
 ///
 /// The lock isn't recursive: don't call other code while you hold it.
 @usableFromInline package struct InlineLocked<State>: ~Copyable, @unchecked Sendable {
-    // Sendable because the state is accessible only through the mutex. `@usableFromInline`, so that other modules specialize `withLock`.
+    // Sendable because the state is accessible only through the mutex. It is `@usableFromInline` so that other modules can specialize
+    // `withLock`.
     @usableFromInline struct Content: @unchecked Sendable {
         // Sendable because the mutex takes sole ownership of the state.
         @usableFromInline var state: State

@@ -2,8 +2,8 @@ public import Foundation
 
 /// A source of time for a session's delays and expiration dates.
 ///
-/// Retries, rate limits, the freshness of cached responses, cookies and HSTS policies use the session's source. A test can therefore run
-/// through hours of delays in no time, with a `ManualClock` of the module AfarTesting. The timeouts of transports always use real time.
+/// Retries, rate limits, the freshness of cached responses, cookies and HSTS policies use the session's source. With a `ManualClock` of the
+/// module AfarTesting, a test can therefore skip hours of delays. The timeouts of transports always use real time.
 public struct TimeSource: Sendable {
     private struct Values {
         let now: @Sendable () -> Date
@@ -20,7 +20,7 @@ public struct TimeSource: Sendable {
     /// The system's continuous clock and date.
     public static let system = TimeSource(storage: nil)
 
-    /// Nil for the system's time, because options are copied often.
+    /// Nil for the system's time. Options are copied often, and copying nil is faster than retaining an object.
     private let storage: Storage?
 
     private init(storage: Storage?) { self.storage = storage }
@@ -61,7 +61,7 @@ public struct TimeSource: Sendable {
         timer.cancel()
     }
 
-    /// Suspends the current task for a duration. A negative duration is treated as 0, and one above 1e9 seconds as 1e9 seconds.
+    /// Suspends the current task for a duration. The duration is limited to the range from 0 to 1e9 seconds.
     ///
     /// - Throws: `CancellationError` if the task is canceled.
     public func sleep(for duration: Duration) async throws {

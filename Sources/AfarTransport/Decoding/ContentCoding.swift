@@ -77,8 +77,8 @@ final class ZlibStream {
     }
 }
 
-/// Decodes the `deflate` content coding: a stream in the zlib format (RFC 1950). Some servers send a raw stream (RFC 1951) instead, which
-/// is also decoded.
+/// Decodes the `deflate` content coding: a stream in the zlib format (RFC 1950). Also decodes a raw stream (RFC 1951), which some servers
+/// send instead.
 final class DeflateCoding: ContentCoding {
     private enum State {
         case start
@@ -258,7 +258,7 @@ final class BrotliCoding: ContentCoding {
 
 /// Decodes the `zstd` content coding (RFC 8878) with the system's libzstd.
 final class ZstandardCoding: ContentCoding {
-    /// `ZSTD_inBuffer` and `ZSTD_outBuffer`.
+    /// The layout of `ZSTD_inBuffer` and `ZSTD_outBuffer`.
     struct Buffer {
         var start: UnsafeMutableRawPointer?
         var size: Int
@@ -304,7 +304,7 @@ final class ZstandardCoding: ContentCoding {
 
     private let library: Library
     private let stream: OpaquePointer
-    /// Whether no frame has begun, or the last one has ended.
+    /// False in the middle of a frame; otherwise true.
     private(set) var isComplete = true
 
     init?() {

@@ -63,8 +63,8 @@ public final class ContentDecoder {
 
     /// Creates a decoder for a response's body.
     ///
-    /// Returns nil if the body has no content coding or an unknown one. Also returns nil if the response has no body or a part of one
-    /// (206), or if `options` request raw bodies.
+    /// Returns nil if the body has no content coding or an unknown one. Also returns nil if the response has no body or only a part of a
+    /// body (206), or if `options` request raw bodies.
     public convenience init?(for head: ResponseHead, options: ExchangeOptions) {
         guard options.decodesContent, head.status != 206, head.status != 204, head.status != 304,
             head.contains(.contentEncoding)

@@ -1,6 +1,6 @@
 /// Hides credentials in text that is shown to people. Replaces them with `***` in headers, in URLs, and in text that contains URLs.
 ///
-/// A redaction compares bytes, because servers read an `@` with a combining accent as an `@`. In Swift, the two are different `Character`s.
+/// A redaction compares bytes, not `Character`s. In Swift, an `@` with a combining accent isn't equal to `@`, but servers read it as `@`.
 public struct Redaction: Sendable {
     /// Hides all credentials that are recognized by name or position.
     public static let standard = Redaction()
@@ -26,8 +26,8 @@ public struct Redaction: Sendable {
         self.sensitiveHeaders = SensitiveHeaders(sensitiveHeaders)
     }
 
-    /// Returns a header's value for display. If the header is sensitive, everything except a known authentication scheme is hidden. In
-    /// other headers, URLs and the tokens after a scheme are redacted.
+    /// Returns a header's value for display. If the header is sensitive, hides everything except a known authentication scheme. In any
+    /// other header, hides tokens that follow a scheme, and redacts URLs.
     public func value(_ value: String, of name: String) -> String {
         guard !showsSecrets else { return value }
         guard sensitiveHeaders.contains(name) else {
@@ -38,7 +38,7 @@ public struct Redaction: Sendable {
         return Self.schemes.contains(scheme.lowercased()) ? "\(scheme) \(Self.mask)" : Self.mask
     }
 
-    /// Hides list elements that consist of a scheme and a token, such as `Negotiate YII=`.
+    /// Hides the tokens in list elements that consist of a scheme and a token, such as `Negotiate YII=`.
     private func hidingTokens(in value: String) -> String {
         let elements = FieldScanner.elements(of: [value])
         let shown = elements.map { element in
@@ -88,7 +88,7 @@ extension Redaction {
         "sessionid", "sessid", "secwebsocketprotocol", "assertion", "codeverifier", "devicecode",
     ].map { Array($0.utf8) }
 
-    /// Words that indicate a credential only as a separate word of a name, as in `X-Auth-Key` and `user.pwd`.
+    /// Words that indicate a credential only if they are a separate word of the name, as in `X-Auth-Key` and `user.pwd`.
     private static let sensitiveWords = Set(
         ["auth", "dpop", "jwt", "key", "otp", "pass", "pw", "pwd", "session", "sid", "sig"].map { Array($0.utf8) })
 
@@ -259,7 +259,7 @@ extension Redaction {
             guard name.allSatisfy(isHostByte) else { return false }
         }
         let port = text[name.endIndex...]
-        // Without digits, the colon can follow a user name whose password begins with a slash.
+        // If no digits follow the colon, the text can be a user name, and the password can begin with a slash.
         let isPort = port.count > 1 && port.first == UInt8(ascii: ":") && port.dropFirst().allSatisfy(\.isDigit)
         return !name.isEmpty && (port.isEmpty || isPort)
     }

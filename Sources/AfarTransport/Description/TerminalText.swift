@@ -19,7 +19,7 @@ public enum TerminalText {
         return String(result)
     }
 
-    /// Returns the text on one line, made safe.
+    /// Joins the lines of the text into one line, and makes it safe.
     public static func line(_ text: String) -> String {
         guard text.utf8.contains(where: { !(0x20...0x7E).contains($0) }) else { return text }
         let lines = text.unicodeScalars.split(whereSeparator: breaksLine)
@@ -39,9 +39,9 @@ public enum TerminalText {
 
     /// Whether a character can be printed unchanged.
     ///
-    /// Returns false for C0 and C1 controls except tab and line feed, other line breaks, characters that change the writing direction, and
-    /// invisible characters. Soft hyphens, joiners and variation selectors are invisible but can be printed, because words and emoji
-    /// contain them.
+    /// Returns true for tab and line feed. Returns false for all other C0 and C1 controls, other line breaks, characters that change the
+    /// writing direction, and invisible characters. Soft hyphens, joiners and variation selectors are invisible but can be printed, because
+    /// words and emoji contain them.
     package static func isShown(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x09, 0x0A: true
@@ -55,7 +55,7 @@ public enum TerminalText {
         case 0x2060...0x206F: false
         // The byte order mark, and annotation anchors.
         case 0xFEFF, 0xFFF0...0xFFFB: false
-        // Format controls of shorthand and music. Tags and variation selectors, because they can encode arbitrary bytes.
+        // Format controls of shorthand and music. Tags and supplementary variation selectors, because they can encode arbitrary bytes.
         case 0x1BCA0...0x1BCA3, 0x1D173...0x1D17A, 0xE0000...0xE0FFF: false
         default: true
         }

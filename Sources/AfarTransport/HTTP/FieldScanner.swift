@@ -142,8 +142,8 @@ package enum HTTPDate {
 
     /// Returns the seconds since 1970, or nil if the text is not a date.
     ///
-    /// The formats are `Sun, 06 Nov 1994 08:49:37 GMT` and the obsolete `Sunday, 06-Nov-94 08:49:37 GMT` and
-    /// `Sun Nov  6 08:49:37 1994`. Names match in any case, as in browsers. The day of the week isn't checked against the date.
+    /// The formats are `Sun, 06 Nov 1994 08:49:37 GMT` and the obsolete `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`. The
+    /// case of names doesn't matter, as in browsers. The day of the week isn't checked against the date.
     package static func parse(_ text: String) -> Int? {
         guard text.utf8.count < 64 else { return nil }
         let words = text.asciiLowercased.split(separator: " ", omittingEmptySubsequences: false)

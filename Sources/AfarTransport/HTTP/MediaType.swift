@@ -62,7 +62,6 @@ public struct MediaType: Sendable, Hashable {
     /// A Boolean value that indicates whether the essence has the form of a type, or of a range such as `*/*`.
     public var isComplete: Bool { halves != nil }
 
-    /// Whether the range includes every type.
     package var isAny: Bool { essence == "*/*" }
 
     /// Returns whether this range includes a type. Either part can be `*`. Parameters are ignored.

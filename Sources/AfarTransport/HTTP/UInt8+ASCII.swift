@@ -6,10 +6,10 @@ extension UInt8 {
     /// ALPHA.
     @inlinable package var isLetter: Bool { (0x61...0x7A).contains(self | 0x20) }
 
-    /// HEXDIG, in either case.
+    /// HEXDIG, uppercase or lowercase.
     @inlinable package var isHexDigit: Bool { hexDigitValue != nil }
 
-    /// The value of a hexadecimal digit in either case; nil for any other byte.
+    /// The value of an uppercase or lowercase hexadecimal digit; nil for any other byte.
     @inlinable package var hexDigitValue: UInt8? {
         switch self {
         case 0x30...0x39: self - 0x30

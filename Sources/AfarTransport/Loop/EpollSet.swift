@@ -14,7 +14,7 @@
         package init() throws {
             epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
             eventfd = epoll < 0 ? -1 : afar_eventfd()
-            // The eventfd is edge-triggered, so its counter needs no reads.
+            // The eventfd is edge-triggered, so you don't need to read its counter.
             guard eventfd >= 0, set(eventfd, EPOLL_CTL_ADD, EPOLLIN.rawValue | EPOLLET.rawValue, tag: Self.wakeTag)
             else {
                 throw POSIXError(.init(rawValue: errno) ?? .EMFILE)

@@ -30,7 +30,7 @@ package protocol LoopExchange: PreparedExchange {
     var sink: BodySink { get set }
     /// Called once with the result.
     var completion: Completion? { get set }
-    /// The stream of a streamed response, until the response is delivered.
+    /// The stream of a streamed response; nil after the response has been delivered.
     var stream: ResponseBodyStream? { get set }
     /// The transport, which the response's stream or connection retains.
     var owner: (any AnyObject & Sendable)? { get set }
@@ -66,7 +66,7 @@ extension LoopExchange {
         sink = BodySink(source: source, highWaterMark: highWaterMark)
     }
 
-    /// Records a decision about the response's head, and creates the sink for the body accordingly. A pending decision is posted
+    /// Records a decision about the response's head, and creates the sink for the body accordingly. If the decision is pending, posts it
     /// when it has been made.
     ///
     /// - Parameter length: The length of the body before decoding; nil if it is unknown.

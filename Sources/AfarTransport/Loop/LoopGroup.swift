@@ -5,7 +5,6 @@ package enum LoopRequest: Sendable {
     case closeIdleConnections
     /// Counts the connections to each host, and calls a closure with the result on the loop's thread.
     case countConnections(@Sendable ([ConnectionStatistics.Host]) -> Void)
-    /// Runs a job on the loop's thread.
     case run(InlineJob)
     /// Cancels the loop's exchanges. The thread ends when all exchanges have ended.
     case shutDown

@@ -14,8 +14,8 @@ public final class CachingResolver: HostResolver {
     public struct Limits: Sendable, Hashable {
         /// The time for results without a time to live. The default is 60 seconds.
         public var defaultTimeToLive: Duration = .seconds(60)
-        /// The shortest time for any addresses. The default is zero, which caches results with a time to live of zero only until the lookups
-        /// that share it have ended.
+        /// The shortest time for any addresses. The default is zero. A result whose time to live is zero then isn't cached, but concurrent
+        /// lookups still share it.
         public var minimumTimeToLive: Duration = .zero
         /// The longest time for any addresses. The default is one hour.
         public var maximumTimeToLive: Duration = .seconds(3_600)
@@ -126,7 +126,7 @@ public final class CachingResolver: HostResolver {
 
     /// Returns the cached addresses, or looks them up. The time to live is the time that is left.
     ///
-    /// If this task is canceled, a lookup that other tasks wait for continues.
+    /// If the calling task is canceled while other tasks wait for the same lookup, the lookup continues.
     ///
     /// - Throws: An error of the other resolver, or a `CancellationError`.
     public func addresses(of host: String) async throws -> ResolvedAddresses {

@@ -1,8 +1,8 @@
 public import Foundation
 
-/// The settings of a transport for all of its exchanges, because the exchanges share its connections.
+/// The settings of a transport. They apply to all of its exchanges, because the exchanges share connections.
 ///
-/// `HTTPTransport.Configuration` and `CurlTransport.Configuration` are this type.
+/// `HTTPTransport.Configuration` and `CurlTransport.Configuration` are aliases of this type.
 public struct ConnectionConfiguration: Sendable {
     /// The maximum number of connections to one host (scheme, name and port). Further exchanges wait. The default is 6.
     public var maximumConnectionsPerHost = 6
@@ -23,10 +23,10 @@ public struct ConnectionConfiguration: Sendable {
     /// A value above 0 keeps connections ready, such as those that `Session.preconnect(to:count:)` has opened. The limit
     /// ``maximumIdleConnections`` still applies.
     public var minimumIdleConnectionsPerHost = 0
-    /// How long an HTTP/2 connection with requests can receive nothing before a PING frame is sent (RFC 9113, section 6.7), in seconds.
-    /// If nothing arrives in the same time again, the connection is closed, and its requests fail with
-    /// ``TransportError/Code-swift.struct/connectionLost`` or are sent again. If the value is `.infinity`, no PING is sent. The
-    /// default is 15. `CurlTransport` ignores this setting.
+    /// How long an HTTP/2 connection with requests can receive nothing before a PING frame is sent (RFC 9113, section 6.7), in seconds. If
+    /// nothing arrives within the same time after the PING, the connection is closed, and its requests fail with
+    /// ``TransportError/Code-swift.struct/connectionLost`` or are sent again. If the value is `.infinity`, no PING is sent. The default is
+    /// 15. `CurlTransport` ignores this setting.
     public var pingInterval: TimeInterval = 15
     /// The number of threads that drive connections, from 1 to 64. All connections to one host belong to one thread. A thread can
     /// handle 20,000 small requests per second or more. Several threads help clients with several busy hosts.
@@ -36,14 +36,14 @@ public struct ConnectionConfiguration: Sendable {
     /// The maximum number of host names that are looked up at a time. Each lookup takes a thread. The number is divided among the
     /// threads that drive connections, and rounded up. The default is 16.
     ///
-    /// A lookup that isn't needed any more can't be stopped, but doesn't count. The same applies to a lookup that has taken a second. The
-    /// maximum number of threads is four times this limit. Half of them are for names in one domain.
+    /// A lookup that is no longer needed can't be stopped, but doesn't count toward this limit. A lookup that has taken a second doesn't
+    /// count either. The maximum number of lookup threads is four times this limit. Names in one domain use at most half of these threads.
     public var maximumLookups = 16
-    /// How long to wait for an address of a host before the next one is tried concurrently, in seconds (RFC 8305, section 5). Values outside
-    /// 0.01 to 2 are replaced by the nearest limit (section 8). The default is 0.25.
+    /// How long to wait for a connection to one address of a host before trying the next address concurrently, in seconds (RFC 8305,
+    /// section 5). Values outside 0.01 to 2 are replaced by the nearest limit (section 8). The default is 0.25.
     ///
-    /// `CurlTransport` waits this long before it tries the addresses of the other family, and tries the addresses of each family one after
-    /// the other. An address that doesn't respond can take half of the remaining connect timeout.
+    /// `CurlTransport` waits this long before it tries the other address family. It tries the addresses of each family sequentially. An
+    /// address that doesn't respond can take half of the remaining connect timeout.
     public var happyEyeballsDelay: TimeInterval = 0.25
     /// A file of PEM certificates to trust instead of the system's. The default is nil, which means the system's certificates.
     public var certificateBundle: URL?
@@ -58,9 +58,9 @@ public struct ConnectionConfiguration: Sendable {
     /// The cipher suites for TLS 1.3, such as `"TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"`. The default is nil, which
     /// means OpenSSL's defaults.
     public var tls13CipherSuites: String?
-    /// A file to which the secrets of each TLS handshake are appended, for tools such as Wireshark. The default is nil, which means
-    /// that no secrets are stored. Anyone who can read the file can decrypt all traffic, so use it for debugging only. It is created
-    /// with mode 0600. If it can't be opened, requests over https fail.
+    /// A file to which the secrets of each TLS handshake are appended, for tools such as Wireshark. The default is nil, which means that no
+    /// secrets are stored. Anyone who can read the file can decrypt all traffic, so use this setting for debugging only. The file is
+    /// created with mode 0600. If it can't be opened, requests over https fail.
     public var tlsKeyLogFile: URL?
 
     /// Creates the default configuration.

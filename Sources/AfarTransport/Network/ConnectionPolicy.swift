@@ -1,7 +1,7 @@
 import Foundation
 
-/// Decides which connections a transport can open. For example, it keeps a service that requests URLs from strangers from reaching its own
-/// network.
+/// Decides which connections a transport can open. For example, a service that fetches URLs supplied by strangers can use a policy to
+/// protect its own network.
 ///
 /// ```swift
 /// final class NoPlainHTTP: ConnectionPolicy {
@@ -11,8 +11,8 @@ import Foundation
 /// }
 /// ```
 ///
-/// The policy of an exchange is ``ExchangeOptions/connectionPolicy``. A transport calls it for each address just before it connects a
-/// socket, on every hop and for every attempt. A refused address is skipped as if it couldn't be reached. If all addresses of a host are
+/// The policy of an exchange is ``ExchangeOptions/connectionPolicy``. A transport calls the policy for each address just before it connects
+/// a socket, on every hop and for every attempt. A refused address is skipped as if it couldn't be reached. If all addresses of a host are
 /// refused, the exchange fails with ``TransportError/Code-swift.struct/refusedByPolicy``.
 ///
 /// Policies are compared by identity. An open connection serves only exchanges with the policy under which it was opened. Therefore, share
@@ -44,13 +44,14 @@ public struct ConnectionCandidate: Sendable, Hashable {
         case connectTo(host: String, port: Int)
         /// To a Unix socket.
         case unixSocket(path: String)
-        /// To a proxy, which connects to a host and port. They are the URL's, unless ``NetworkSettings/connectTo`` replaces them.
+        /// To a proxy, which connects to a host and port. These are the URL's host and port, unless ``NetworkSettings/connectTo`` replaces
+        /// them.
         case proxy(Proxy, host: String, port: Int)
     }
 
     /// The scheme of the URL: `http` or `https`. WebSockets and raw connections use `https` if they begin with TLS.
     public var scheme: String
-    /// The name or address of the URL's host in lowercase, without brackets, zone and trailing dot.
+    /// The name or address of the URL's host in lowercase, without brackets, zone or trailing dot.
     public var host: String
     /// The port of the URL, or the default port of its scheme.
     public var port: Int

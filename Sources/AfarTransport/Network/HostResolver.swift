@@ -15,12 +15,13 @@ import Foundation
 /// }
 /// ```
 ///
-/// The resolver of an exchange is ``ExchangeOptions/resolver``. A transport calls it for each connection that it opens, unless the host is an
-/// address or a name for this machine (`localhost`, RFC 6761, section 6.3). A transport doesn't cache the result: for a cache, use a
-/// ``CachingResolver``. With `CurlTransport`, connections that are opened at the same time can share a result. With a proxy, the transport looks up the proxy's name. It looks up the host's name only if the proxy requires an
-/// address (`socks5`).
+/// The resolver of an exchange is ``ExchangeOptions/resolver``. A transport calls the resolver for each connection that it opens, unless
+/// the host is an address or a name for this machine (`localhost`, RFC 6761, section 6.3). A transport doesn't cache the result: for a
+/// cache, use a ``CachingResolver``. With `CurlTransport`, connections that are opened at the same time can share a result. With a proxy,
+/// the transport looks up the proxy's name. It looks up the host's name only if the proxy requires an address (`socks5`).
 ///
-/// A ``ConnectionPolicy`` decides about each address that a resolver returns. The names in URLs, `Host` fields and certificates don't change.
+/// A ``ConnectionPolicy`` decides about each address that a resolver returns. The names in URLs, `Host` fields and certificates don't
+/// change.
 ///
 /// Resolvers are compared by identity. An open connection serves only exchanges with the resolver that found its address. Therefore, share
 /// one resolver between requests. An exchange with a resolver requires the feature ``TransportCapabilities/Features/resolver``.
@@ -34,8 +35,8 @@ public protocol HostResolver: AnyObject, Sendable {
     /// its result is ignored. This method can be called concurrently. It must not block its thread.
     ///
     /// - Parameter host: The host's name in lowercase ASCII (RFC 5891), without a trailing dot.
-    /// - Returns: The addresses in order of preference. Transports ignore their ports, use at most 100 addresses, and alternate between IPv4
-    ///   and IPv6 (RFC 8305, section 4). If the host doesn't exist or has no address, the list is empty, and the exchange fails with
+    /// - Returns: The addresses in order of preference. Transports ignore their ports, use at most 100 addresses, and alternate between
+    ///   IPv4 and IPv6 (RFC 8305, section 4). If the host doesn't exist or has no address, the list is empty, and the exchange fails with
     ///   ``TransportError/Code-swift.struct/cannotFindHost``.
     /// - Throws: An error if the addresses can't be determined. The exchange fails with ``TransportError/Code-swift.struct/cannotFindHost``
     ///   and this error as its ``TransportError/underlying`` error.
@@ -67,7 +68,8 @@ public struct ResolvedAddresses: Sendable, Hashable {
 
 // MARK: - For transports
 
-/// A running lookup of a resolver. If it is canceled, a resolver that never returns retains neither the transport nor the exchange.
+/// A running lookup of a resolver. After cancellation, it retains neither the transport nor the exchange, even if the resolver never
+/// returns.
 package final class HostLookup: Sendable {
     package typealias Completion = @Sendable (Result<[SocketAddress], Fault>) -> Void
 

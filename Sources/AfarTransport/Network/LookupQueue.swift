@@ -1,15 +1,15 @@
 /// Decides which lookups of the operating system's resolver run. It performs no I/O.
 ///
-/// A lookup takes a thread and can't be stopped. If it is no longer needed, or takes a second, it stops counting toward the limit. The number
-/// of all lookups is limited too. A part of it is reserved for names of other domains, so a DNS server that doesn't respond for one domain
-/// doesn't delay the lookups of other names. Among the waiting lookups, those of the domain with the fewest running lookups are first.
+/// A lookup takes a thread and can't be stopped. If it is no longer needed, or takes a second, it stops counting toward the limit. The
+/// total number of lookups is limited too. Each domain can use only half of this total, so a DNS server that doesn't respond for one domain
+/// doesn't delay the lookups of other names. The next lookup is one whose domain has the fewest running lookups.
 package struct LookupQueue<Key: Hashable> {
     private struct Running {
         let domain: String
         var counts = true
     }
 
-    /// The maximum number of all lookups and of the lookups in one domain, as a multiple of the limit.
+    /// The maximum numbers of all lookups and of lookups in one domain, as multiples of the limit.
     private static var totalPerLookup: Int { 4 }
     private static var domainPerLookup: Int { 2 }
 

@@ -63,16 +63,16 @@ public struct NetworkSettings: Sendable, Hashable {
         return settings
     }
 
-    /// Returns a Boolean value that indicates whether only this machine receives the requests to a server, so that they need neither TLS nor a
+    /// Returns a Boolean value that indicates whether requests to a server stay on this machine, and therefore need neither TLS nor a
     /// network.
     ///
-    /// Such servers are `localhost` and names below it (RFC 6761, section 6.3), 127.0.0.0/8 (RFC 1122, section 3.2.1.3), and ::1 (RFC 4291,
-    /// section 2.5.3), unless these settings send the requests to a proxy or connect to another host. A ``HostResolver`` doesn't change the
-    /// result, because these names aren't looked up. With a ``unixSocket``, only the server's name counts.
+    /// This is true for `localhost` and names below it (RFC 6761, section 6.3), 127.0.0.0/8 (RFC 1122, section 3.2.1.3), and ::1 (RFC 4291,
+    /// section 2.5.3). The result is false if these settings send the requests to a proxy or connect to another host. A ``HostResolver``
+    /// doesn't change the result, because these names aren't looked up. With a ``unixSocket``, only the server's name counts.
     ///
     /// - Parameters:
     ///   - scheme: The scheme of the requests.
-    ///   - authority: The host, and the port if it isn't the scheme's, such as `localhost:8080` or `[::1]`.
+    ///   - authority: The host, and the port if it isn't the scheme's default port, such as `localhost:8080` or `[::1]`.
     public func staysOnThisMachine(scheme: String?, authority: String?) -> Bool {
         guard let authority, Self.isLoopback(authority) else { return false }
         let isSecure = scheme?.lowercased() == "https"

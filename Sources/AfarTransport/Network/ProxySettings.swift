@@ -37,9 +37,9 @@ public struct ProxySettings: Sendable, Hashable {
 
     /// Creates settings from `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, as curl and most tools do.
     ///
-    /// Uppercase names work too, except `HTTP_PROXY`. Web servers set this variable for CGI programs from a header field of the request. A
-    /// lowercase name takes precedence, and an empty variable is ignored. `no_proxy` contains the ``exclusions``, separated by commas or
-    /// spaces. Requests that would use an invalid proxy fail.
+    /// Uppercase names work too, except `HTTP_PROXY`, because web servers set this variable for CGI programs from a header field of the
+    /// request. A lowercase name takes precedence, and an empty variable is ignored. `no_proxy` contains the ``exclusions``, separated by
+    /// commas or spaces. Requests that would use an invalid proxy fail.
     public init(environment: [String: String]) {
         self.init()
         let environment = environment.filter { !$0.value.isEmpty }

@@ -8,8 +8,8 @@ public struct SocketAddress: Sendable {
     /// Creates an address from its numeric form. Returns nil for a name.
     ///
     /// The system's resolver reads the address. It also accepts unusual forms of IPv4 addresses, such as `127.1`, `0x7f.0.0.1` and
-    /// `2130706433`, and a zone after an IPv6 address, such as `fe80::1%eth0`. The name of a zone must be that of a network interface of
-    /// this machine.
+    /// `2130706433`, and a zone after an IPv6 address, such as `fe80::1%eth0`. A zone must be the name of a network interface of this
+    /// machine.
     ///
     /// - Parameters:
     ///   - address: The IP address, without brackets.

@@ -18,7 +18,7 @@ public final class StaticResolver: HostResolver {
     /// - Throws: ``InvalidAddress`` if a text isn't an IP address.
     public init(_ hosts: [String: [String]], fallback: (any HostResolver)? = nil) throws(InvalidAddress) {
         var found: [String: [SocketAddress]] = [:]
-        // Sorted, so that spellings of the same host have a defined order.
+        // Sort the hosts, so that different spellings of the same host have a defined order.
         for (host, texts) in hosts.sorted(by: { $0.key < $1.key }) {
             for text in texts {
                 guard let address = SocketAddress(text) else { throw InvalidAddress(text: text, host: host) }
@@ -29,18 +29,19 @@ public final class StaticResolver: HostResolver {
         (self.hosts, self.fallback) = (found, fallback)
     }
 
-    /// Returns the addresses in the list, or those of the fallback. Addresses from the list have no time to live.
+    /// Returns the addresses from the list or, if the host isn't in the list, from the fallback. Addresses from the list have no time to
+    /// live.
     public func addresses(of host: String) async throws -> ResolvedAddresses {
         if let addresses = hosts[HostName(host).text] { return ResolvedAddresses(addresses) }
         return try await fallback?.addresses(of: host) ?? ResolvedAddresses([])
     }
 }
 
-/// A text in the list of a ``StaticResolver`` that isn't an IP address.
+/// An error that is thrown if a text in the list of a ``StaticResolver`` isn't an IP address.
 public struct InvalidAddress: LocalizedError, Hashable, CustomStringConvertible {
     /// The invalid text.
     public let text: String
-    /// The host in whose list the text is.
+    /// The host whose list contains the text.
     public let host: String
 
     /// The text, the host, and what is expected.

@@ -2,8 +2,8 @@ import Foundation
 
 /// The operating system's resolver (`getaddrinfo`), for combination with other resolvers.
 ///
-/// Without a resolver, `HTTPTransport` and `CurlTransport` call the system's resolver themselves, and cache the addresses for a minute. This
-/// class doesn't cache. To do so, use a ``CachingResolver``.
+/// Without a resolver, `HTTPTransport` and `CurlTransport` call the system's resolver themselves, and cache the addresses for a minute.
+/// This class doesn't cache addresses. For a cache, use a ``CachingResolver``.
 public final class SystemResolver: HostResolver {
     private typealias Outcome = Result<ResolvedAddresses, any Error>
     package typealias Lookup = @Sendable (String) throws -> ResolvedAddresses
@@ -26,8 +26,9 @@ public final class SystemResolver: HostResolver {
     /// Creates a resolver.
     ///
     /// - Parameter maximumLookups: The maximum number of concurrent lookups, at least 1. Each takes a thread, and further lookups wait. A
-    ///   lookup that was canceled or has taken a second continues on its thread until the system ends it, but doesn't count. The maximum
-    ///   number of threads is four times this limit. Half of them are for names in one domain. The default is 16.
+    ///   lookup that was canceled or has taken a second continues on its thread until the system ends it, but doesn't count toward this
+    ///   limit. The maximum number of threads is four times this limit. Names in one domain use at most half of these threads. The default
+    ///   is 16.
     public convenience init(maximumLookups: Int = 16) {
         self.init(maximumLookups: maximumLookups, lookUp: Self.lookUp, startThread: Self.startThread)
     }

@@ -42,7 +42,7 @@ package final class ConnectionSecurity: Sendable {
 
     /// The identity that the client presents if the server requests one.
     package let identity: ClientIdentity?
-    /// Evaluates certificates instead of the transport; nil if the transport validates them.
+    /// Replaces the transport's validation of certificates; nil if the transport validates them.
     package let evaluation: Evaluation?
     private let state = InlineLocked(State())
 
@@ -97,7 +97,7 @@ package final class ConnectionSecurity: Sendable {
     func decide(on chain: PresentedChain, by decide: () async -> Result<ServerTrust, any Error>) async -> Decision {
         while true {
             let answer = Deferred<Decision>()
-            // Use one critical section, because another request can accept the chain between two.
+            // Use a single critical section. Otherwise, another request could accept the chain in between.
             let role = state.withLock { state -> Role in
                 if state.accepts(chain) { return .none }
                 guard state.waiters[chain.id] != nil else {

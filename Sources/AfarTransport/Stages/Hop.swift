@@ -35,7 +35,7 @@ public final class Hop: @unchecked Sendable {
         deadline = .now + Duration(timeout: totalTimeout)
     }
 
-    /// Creates a hop that follows another one, or that replaces the other hop after a stage has changed the request.
+    /// Creates a hop that follows `hop`, or that replaces `hop` after a stage has changed the request.
     package init(_ exchange: Exchange, after hop: Hop, because reason: ResponseAction.Reason?) {
         self.exchange = exchange
         self.reason = reason

@@ -10,8 +10,8 @@ import Foundation
 /// ```
 ///
 /// After a part of a body has been sent or received, the exchange is suspended until the rate permits the next part. A suspended exchange
-/// doesn't read, so the server has to slow down. Parts can be as large as 256 KiB, or 1 MiB over HTTP/2, so low rates alternate between bursts
-/// and pauses. The idle timer stops during a pause. Bytes of responses are counted after they have been decoded.
+/// doesn't read, so the server has to slow down. Parts can be as large as 256 KiB, or 1 MiB over HTTP/2, so low rates alternate between
+/// bursts and pauses. The idle timer stops during a pause. Bytes of responses are counted after they have been decoded.
 ///
 /// All exchanges with the same limiter share its rates. You can use a limiter from any thread.
 public final class BandwidthLimiter: Sendable {
@@ -108,7 +108,7 @@ private final class LimitedExchange: ExchangeObserver {
     private let limiter: BandwidthLimiter
     private let time: TimeSource
     private let state = Locked(State())
-    /// Held while the control is changed, so that its last change is the current one.
+    /// Held while the control is changed. Without this lock, the last change could apply an outdated state.
     private let applying = Locked(())
 
     init(_ exchange: Exchange, by limiter: BandwidthLimiter) {
@@ -118,7 +118,7 @@ private final class LimitedExchange: ExchangeObserver {
 
     private func apply() {
         applying.withLock { _ in
-            // The owner's state is read here, because it can change while it is being reported.
+            // Read the owner's state here, because the state can change while the owner reports it.
             let isSuspended = owner.isSuspended || state.withLock { $0.pause.isActive }
             if isSuspended { control.suspend() } else { control.resume() }
         }
@@ -128,14 +128,14 @@ private final class LimitedExchange: ExchangeObserver {
         _ total: Int64, since last: WritableKeyPath<State, Int64>, _ direction: BandwidthLimiter.Direction
     ) {
         let bytes = state.withLock { state in
-            // Another hop counts from 0.
+            // Each hop counts from 0.
             defer { state[keyPath: last] = total }
             return total < state[keyPath: last] ? total : total - state[keyPath: last]
         }
         let now = time.uptime
         let pause = limiter.pause(after: bytes, direction, at: now)
         guard pause > .zero else { return }
-        // The last timer is released outside the lock, because that cancels it.
+        // The last timer is released outside the lock, because releasing a timer cancels it.
         let last = state.withLock { state -> DelayedCall? in
             guard let number = state.pause.begin(until: now + pause) else { return nil }
             let timer = DelayedCall(after: pause, of: time) { [weak self] in self?.endPause(number) }

@@ -50,9 +50,9 @@ extension PreparedExchange {
 /// The interface through which exchanges are passed to a transport. It is determined once for each transport.
 package enum ExchangeSender: Sendable {
     case callback(any CallbackTransport)
-    /// A custom transport, or a wrapper around another.
+    /// A custom transport, or a wrapper around another transport.
     case awaited(any Transport)
-    /// The first transport that has the required features. If none has them, the last one, which is checked before it is used.
+    /// The first transport that has the required features. If none has them, the last transport, which is checked before it is used.
     case firstCapable([Candidate], last: any Transport)
 
     package struct Candidate: Sendable {

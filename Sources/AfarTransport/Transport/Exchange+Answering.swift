@@ -56,7 +56,7 @@ extension Exchange {
 
     /// Creates a response from a complete head and body, and applies the decision of ``headArrived(_:)``.
     ///
-    /// The body goes to the exchange's delivery, the delivery's limit is enforced, and the observer is notified.
+    /// Sends the body to the exchange's delivery, enforces the delivery's limit, and notifies the observer.
     ///
     /// - Throws: A ``TransportError``.
     public func answer(with head: ResponseHead, body: Data) async throws -> TransportResponse {

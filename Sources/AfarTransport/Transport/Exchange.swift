@@ -19,7 +19,7 @@ public struct Exchange: Sendable {
     }
 
     @usableFromInline final class Storage: @unchecked Sendable {
-        // Sendable because only a copy that has no other owner changes.
+        // Sendable because the values change only while they have a single owner.
         @exclusivity(unchecked) @usableFromInline var values: Values
 
         @usableFromInline init(_ values: Values) { self.values = values }
@@ -114,7 +114,7 @@ public struct Exchange: Sendable {
     /// The name or address of the request's host in lowercase, without brackets and without a trailing dot.
     public var host: String { HostName(ofAuthority: request.authority ?? "").text }
 
-    /// The port of the request's host. Without one in the URL, it is 443 for `https` and 80 for `http`.
+    /// The port of the request's host. The default is 443 for `https` and 80 for `http`.
     public var port: Int {
         HostName.port(ofAuthority: request.authority ?? "") ?? (request.scheme == "https" ? 443 : 80)
     }
@@ -136,7 +136,6 @@ public struct Exchange: Sendable {
         return authentication
     }
 
-    /// Returns a copy without a header field.
     package func without(_ name: HTTPField.Name) -> Exchange {
         var copy = self
         copy.request.headerFields[name] = nil
@@ -216,15 +215,15 @@ extension Exchange {
 
 /// Suspends and resumes a running exchange.
 ///
-/// After suspension, the transport stops reading and sending as soon as it can. An open connection stays open, and the
-/// transport finishes opening a connection that it has begun to open. While the exchange is suspended, its idle timer stops.
-/// The connect and total timers continue. All methods can be called from any thread.
+/// After suspension, the transport stops reading and sending as soon as it can. An open connection stays open. If the transport is opening
+/// a connection, it finishes opening the connection. While the exchange is suspended, its idle timer stops. The connect and total timers
+/// continue. All methods can be called from any thread.
 public final class ExchangeControl: Sendable {
     private struct State {
         var isSuspended = false
         var onChange: (@Sendable (Bool) -> Void)?
         /// The number of changes so far, and the last change that was reported to the transport. Comparing states would miss two changes
-        /// that cancel each other out, although the transport can have read the state between them.
+        /// that cancel each other out, but the transport can have read the state between these changes.
         var changeCount = 0
         var notifiedChangeCount = 0
         var isNotifying = false
@@ -275,7 +274,8 @@ public final class ExchangeControl: Sendable {
     /// - Returns: Whether the exchange is already suspended.
     @discardableResult
     public func attach(_ onChange: (@Sendable (_ isSuspended: Bool) -> Void)?) -> Bool {
-        // Keeps the previous closure alive until the lock is released. If `withLock` returned it, another closure would wrap it.
+        // Keeps the previous closure alive until the lock is released. If `withLock` returned this closure, Swift would wrap it in another
+        // one.
         var replaced: (@Sendable (Bool) -> Void)?
         defer { withExtendedLifetime(replaced) {} }
         return state.withLock { state in

@@ -37,7 +37,7 @@ public struct ExchangeOptions: Sendable {
     /// The HTTP version. The default is ``HTTPVersion/automatic``. With a version that the transport doesn't support, the
     /// exchange fails.
     public var httpVersion = HTTPVersion.automatic
-    /// The maximum time for resolving the host, connecting and securing the connection together, in seconds. The default is 30.
+    /// The maximum total time for resolving the host, connecting, and securing the connection, in seconds. The default is 30.
     public var connectTimeout: TimeInterval = 30
     /// The maximum time without data in either direction, in seconds. After that, the exchange fails. The timer doesn't run while
     /// the exchange waits for a connection or is suspended. The default is 60.
@@ -52,7 +52,8 @@ public struct ExchangeOptions: Sendable {
     /// The maximum duration of the exchange, in seconds, including waiting and suspension. The default is seven days.
     public var totalTimeout: TimeInterval = 7 * 24 * 60 * 60
 
-    /// The source of time for delays and expiration dates. The default is the system's time. Transports ignore it, except for `MockTransport`.
+    /// The source of time for delays and expiration dates. The default is the system's time. Transports ignore it, except for
+    /// `MockTransport`.
     public var timeSource = TimeSource.system
 
     /// Header fields that are sent unless the request has a field of the same name.
@@ -63,19 +64,18 @@ public struct ExchangeOptions: Sendable {
     /// A Boolean value that indicates whether compressed bodies are decoded (`Content-Encoding`). The default is true. See
     /// ``ContentDecoder``.
     ///
-    /// If it is false, bodies are delivered as they arrived. On Linux, `Accept-Encoding` is still sent. Set it to `identity` to
-    /// request a body without a content coding. A body with an unknown coding, or a partial coded body (status 206), is never
-    /// decoded.
+    /// If it is false, bodies are delivered as they arrived. On Linux, `Accept-Encoding` is still sent. To request a body without a content
+    /// coding, set this field to `identity`. A body with an unknown coding, or a partial encoded body (status 206), is never decoded.
     ///
-    /// With `URLSessionTransport`, Foundation always decodes, and handles unknown codings in its own way. If this property is
-    /// false, requests without their own `Accept-Encoding` send `identity`, and a coded response fails.
+    /// With `URLSessionTransport`, Foundation always decodes, and handles unknown codings in its own way. If this property is false,
+    /// requests without their own `Accept-Encoding` send `identity`, and an encoded response fails.
     public var decodesContent = true
     /// The limit at which decoding a body fails with ``TransportError/Code-swift.struct/responseTooLarge``; nil for no limit. By default, a
     /// body fails if it has more than 1 GiB of decoded bytes, and more than 1,000 decoded bytes per received byte.
     public var decompressionLimit: DecompressionLimit? = DecompressionLimit()
 
-    /// The maximum size of the response's head, trailers and informational heads together, in bytes. The default is 256 KiB. A
-    /// proxy's response to CONNECT always has the default limits.
+    /// The maximum total size of the response's head, trailers and informational heads, in bytes. The default is 256 KiB. A proxy's
+    /// response to CONNECT always has the default limits.
     public var maximumResponseHeadSize = 256 * 1024
     /// The maximum number of fields in a response's head, at most 65,000. The default is 1,000.
     public var maximumFieldCount = 1_000
@@ -112,7 +112,7 @@ public struct ExchangeOptions: Sendable {
 
     /// Looks up the addresses of hosts and proxies. The default is nil: the operating system's resolver. See ``HostResolver``.
     ///
-    /// Settings for the network don't replace the resolver. If a transport doesn't have the feature
+    /// Changing ``network`` doesn't replace the resolver. If a transport doesn't have the feature
     /// ``TransportCapabilities/Features/resolver``, the exchange fails before it is sent, with
     /// ``TransportError/Code-swift.struct/unsupportedByTransport``.
     public var resolver: (any HostResolver)? {
@@ -120,15 +120,15 @@ public struct ExchangeOptions: Sendable {
         set { networkBox = NetworkBox(network, newValue) }
     }
 
-    /// Decides to which addresses the exchange can connect. The default is nil: any address. See ``ConnectionPolicy``.
+    /// Decides which addresses the exchange can connect to. The default is nil: any address. See ``ConnectionPolicy``.
     ///
-    /// Settings for the network don't replace the policy. If a transport doesn't have the feature
+    /// Changing ``network`` doesn't replace the policy. If a transport doesn't have the feature
     /// ``TransportCapabilities/Features/connectionPolicy``, the exchange fails before it is sent, with
     /// ``TransportError/Code-swift.struct/unsupportedByTransport``.
     public var connectionPolicy: (any ConnectionPolicy)?
 
-    /// Limits the rate at which bodies are sent and received, together with other exchanges. The default is nil: no limit. Sessions apply it
-    /// to requests, but not to WebSockets and raw connections.
+    /// Limits the rate at which bodies are sent and received. All exchanges with the same limiter share its rates. The default is nil: no
+    /// limit. Sessions apply the limiter to requests, but not to WebSockets and raw connections.
     ///
     /// If a transport doesn't have the feature ``TransportCapabilities/Features/suspension``, the exchange fails before it is sent, with
     /// ``TransportError/Code-swift.struct/unsupportedByTransport``.
@@ -140,8 +140,8 @@ public struct ExchangeOptions: Sendable {
     /// The longest time to wait for other work of this process before anything is sent. It is the shortest of the timeouts.
     package var longestWait: Duration { Duration(timeout: min(connectTimeout, idleTimeout, totalTimeout)) }
 
-    /// The subclasses of `URLProtocol` that can handle the request, in order of precedence. Foundation's own classes must be
-    /// included to be used. The default is nil: no class is used.
+    /// The subclasses of `URLProtocol` that can handle the request, in order of precedence. To use Foundation's own classes, include them.
+    /// The default is nil: no class is used.
     ///
     /// Only `URLSessionTransport` uses them. With any other transport, a class that isn't Foundation's own makes the exchange
     /// fail before it is sent, with ``TransportError/Code-swift.struct/unsupportedByTransport``. To answer requests without a

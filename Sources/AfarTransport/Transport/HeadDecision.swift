@@ -3,8 +3,8 @@ public enum HeadDecision: Sendable {
     /// Accepts the body and sends it to this delivery, which must be of the same kind as ``Exchange/delivery``. Nil means
     /// ``Exchange/delivery`` itself.
     case take(ResponseDelivery? = nil)
-    /// Discards the body. At most this many of its bytes are read, so that the connection can be reused. The response is
-    /// returned with an empty body, even if reading the body fails. Canceling the exchange still makes it fail.
+    /// Discards the body. At most this many of its bytes are read, so that the connection can be reused. The response is returned with an
+    /// empty body, even if reading the body fails. A canceled exchange still fails.
     case discard(upTo: Int64)
     /// Fails the exchange with ``TransportError/Code-swift.struct/cancelled`` and this error as the cause.
     case refuse(any Error)

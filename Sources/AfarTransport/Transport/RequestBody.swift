@@ -45,7 +45,7 @@ public struct RequestBodyStream: Sendable {
     public let isReplayable: Bool
     /// A Boolean value that indicates whether chunks can depend on the response, so that the transport must send the body while it receives
     /// the response. The default is false. Such a body requires the feature ``TransportCapabilities/Features/duplex``. When the response is
-    /// complete, the rest of the body isn't sent. While the body has no chunk, the idle timeout doesn't run.
+    /// complete, the rest of the body isn't sent. While no chunk is available, the idle timeout doesn't run.
     public var isDuplex = false
     /// Returns the fields to send after the last chunk. The default is nil, which sends no trailer fields.
     ///
@@ -177,11 +177,11 @@ private final class InputStreamSource: @unchecked Sendable {
 }
 
 extension InputStream {
-    /// Fills a buffer. Returns the number of bytes read, 0 at the end.
+    /// Reads bytes into a buffer. Returns the number of bytes, or 0 at the end.
     package func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         guard let start = buffer.baseAddress else { return 0 }
         let count = read(start.assumingMemoryBound(to: UInt8.self), maxLength: buffer.count)
-        // Custom streams can return anything.
+        // A custom stream can return an invalid count.
         guard (0...buffer.count).contains(count) else { throw readFailure }
         return count
     }

@@ -25,7 +25,8 @@ public final class ResponseHead: Sendable {
     public let httpVersion: String
     /// The requested URL as text, with its fragment.
     public let url: String
-    /// A Boolean value that indicates whether the response comes from a cache instead of the server. Its cookies are ignored.
+    /// A Boolean value that indicates whether the response comes from a cache instead of the server. The cookies of a stored response are
+    /// ignored.
     public let isStored: Bool
     private let storage: Storage
     private let made = InlineLocked(Made())
@@ -175,7 +176,7 @@ package struct RawHead: Sendable {
         while let start = startOfValue(of: lowercasedName, after: offset) {
             offset = endOfField(from: start)
             body(Self.trimmed(bytes[start..<offset]))
-            // The search begins with the line feed.
+            // The next search begins with the line feed.
             offset -= 1
         }
     }
@@ -185,7 +186,7 @@ package struct RawHead: Sendable {
         startOfValue(of: lowercasedName, after: bytes.startIndex) != nil
     }
 
-    /// Returns the start of the value in the first line with this name that begins after an offset.
+    /// Finds the first line after an offset that has this name, and returns the start of the line's value.
     private func startOfValue(of lowercasedName: String, after offset: Int) -> Int? {
         let (first, length) = (lowercasedName.utf8.first, lowercasedName.utf8.count)
         return bytes.withUnsafeBytes { buffer in

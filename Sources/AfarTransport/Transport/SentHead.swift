@@ -64,7 +64,7 @@ package struct SentHead: Sendable, Equatable {
 /// The key of a closure that receives the head of each request when the transport sends it.
 ///
 /// The closure is called on the thread that sends. A request that is sent again is reported again. Transports that can't determine what
-/// they send, such as those of Foundation, ignore the closure.
+/// they send, such as Foundation's, ignore the closure.
 package enum SentHeadReceiver: ExchangeContextKey {
     package static let defaultValue: (@Sendable (SentHead) -> Void)? = nil
 }

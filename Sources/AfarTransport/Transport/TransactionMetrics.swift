@@ -69,8 +69,8 @@ public struct TransactionMetrics: Sendable, Hashable {
     /// The size of the response's body after decoding, in bytes.
     public var countOfResponseBodyBytesAfterDecoding: Int64 = 0
 
-    /// The request that was sent and the response that arrived. Nil for the last transaction of an exchange, whose heads the
-    /// caller already has.
+    /// The request that was sent and the response that arrived. Nil for the last transaction of an exchange, because the caller already has
+    /// its heads.
     package var heads: TransactionHeads?
 
     /// The head of the request, without the session's default header fields.

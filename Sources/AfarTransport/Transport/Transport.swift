@@ -34,8 +34,8 @@ public protocol Transport: Sendable {
     /// This method can be called from any task, and concurrently. Canceling the calling task ends the exchange promptly, in any
     /// phase, with ``TransportError/Code-swift.struct/cancelled``.
     ///
-    /// - Parameter exchange: The request, the destination of the response's body, and the settings. The exchange retains the
-    ///   session's request, so don't keep it after it has ended.
+    /// - Parameter exchange: The request, the destination of the response's body, and the settings. The exchange retains the session's
+    ///   request, so don't keep the exchange after it has ended.
     /// - Returns: The final response. With ``ResponseDelivery/collect(limit:)`` and ``ResponseDelivery/file(descriptor:limit:)``,
     ///   the body is complete. With ``ResponseDelivery/stream(highWaterMark:)`` and ``ResponseDelivery/connection``, the response
     ///   is returned as soon as its head has arrived.
@@ -198,7 +198,7 @@ public struct TransportCapabilities: Sendable, Hashable {
 public struct FirstCapableTransport: Transport {
     /// The transports, in order of preference.
     public let transports: [any Transport]
-    /// The features that any of the transports has, and the content codings that all of them decode.
+    /// The features that at least one of the transports has, and the content codings that all of them decode.
     public let capabilities: TransportCapabilities
 
     /// Creates a transport from other transports, in order of preference. If the list is empty, all requests fail.
@@ -224,7 +224,7 @@ public struct FirstCapableTransport: Transport {
                 .unsupportedByTransport, phase: .queued, url: exchange.url,
                 message: "the list of transports is empty")
         }
-        // The union of the features can have passed an earlier check, although no transport has all of them.
+        // An earlier check of the combined features can have succeeded although no single transport has all of them.
         try capable.capabilities.check(exchange)
         return try await capable.send(exchange)
     }
@@ -273,7 +273,7 @@ public struct ConnectionStatistics: Sendable, Hashable, Codable {
     /// The hosts with connections or waiting requests, without duplicates, in alphabetical order.
     public let hosts: [Host]
 
-    /// Creates statistics of hosts. Adds the numbers of entries with the same origin.
+    /// Creates statistics of hosts. Entries with the same origin are added up.
     public init(hosts: [Host]) {
         let sums = Dictionary(hosts.map { ($0.origin, $0) }) { first, second in
             Host(

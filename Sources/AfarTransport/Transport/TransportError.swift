@@ -213,7 +213,7 @@ extension TransportError {
         if let url {
             let shown = Redaction.standard.url(url)
             userInfo[NSURLErrorFailingURLErrorKey] = URL(keepingEscapesOf: shown)
-            // Read by `failureURLString`. Foundation's constant is deprecated on Linux.
+            // `failureURLString` reads this value. Foundation's constant is deprecated on Linux.
             userInfo["NSErrorFailingURLStringKey"] = shown
         }
         return URLError(code.urlErrorCode, userInfo: userInfo)

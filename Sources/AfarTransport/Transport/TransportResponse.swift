@@ -162,10 +162,10 @@ public enum ResponseDelivery: Sendable, Hashable {
 
     /// Delivers the connection itself, as ``TransportResponse/Body/connection(_:)``, for a protocol other than HTTP.
     ///
-    /// The request uses its own HTTP/1.1 connection, which the server can upgrade (RFC 9110, section 7.8). The connection is
-    /// delivered if the status is 101. A response with any other status is returned without its body, and the connection is
-    /// closed. A transport can send a request for a WebSocket over a shared HTTP/2 connection instead (RFC 8441). Then the connection is
-    /// delivered if the status is from 200 to 299.
+    /// The request uses its own HTTP/1.1 connection, which the server can upgrade (RFC 9110, section 7.8). The connection is delivered if
+    /// the status is 101. A response with any other status is returned without its body, and the connection is closed. A transport can send
+    /// a request for a WebSocket over a shared HTTP/2 connection instead (RFC 8441). In this case, the connection is delivered if the
+    /// status is from 200 to 299.
     ///
     /// With the method CONNECT, the transport doesn't send a request. It connects to the request's host and port, over TLS if the scheme is
     /// `https`, and delivers the connection with the status 200.

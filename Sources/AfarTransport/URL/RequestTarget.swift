@@ -43,7 +43,7 @@ package struct RequestTarget: Sendable, Hashable {
         }
     }
 
-    /// Returns the problem of text that Foundation can't parse as a URL, or nil if the text violates no specific rule.
+    /// Returns the problem with text that Foundation can't parse as a URL, or nil if the text violates no specific rule.
     package static func problem(with text: String) -> String? {
         if let first = text.utf8.first, let last = text.utf8.last, first <= 0x20 || last <= 0x20 {
             return "it begins or ends with white space"

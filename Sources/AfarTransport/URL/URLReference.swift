@@ -12,9 +12,9 @@ extension URL {
 /// A URL or a relative reference, split into its components (RFC 3986, section 4.1 and appendix B).
 ///
 /// Turning text into a `URL` takes two steps. First, this type percent-encodes spaces, control characters, backslashes and non-ASCII
-/// characters, which are invalid in any request. Servers accept the other characters that RFC 3986 forbids (`[`, `|`, `"` …) unencoded, and
-/// some servers compare or sign the unencoded form. The second step encodes these characters only for Foundation's `URL`, which can't hold
-/// them.
+/// characters, which are invalid in any request. RFC 3986 also forbids other characters (`[`, `|`, `"` …), but servers accept them
+/// unencoded, and some servers compare or sign the unencoded form. The second step encodes these characters only for Foundation's `URL`,
+/// which can't hold them.
 package struct URLReference: Sendable {
     package var scheme: Substring?
     package var authority: Substring?
