@@ -175,12 +175,12 @@ final class PathTarget: Sendable {
         return addresses.isEmpty ? Destination.internet : addresses.map { .address($0) }
     }
 
-    /// Returns the path to the given destinations, which must be a value of ``destinations``.
+    /// Returns the path to destinations that ``destinations`` returned earlier.
     func path(to destinations: [Destination], in table: NetworkTable) -> NetworkPath {
         let path = table.path(to: destinations)
         guard let name = target.name, destinations == Destination.internet else { return path }
-        // Unknown, because the name could refer to this machine before its first lookup. On a working network, a failed lookup
-        // is a problem of the name or its server.
+        // Before the first lookup, the path is unknown, because the name could refer to this machine. On a working network, a
+        // failed lookup is a problem of the name or of the name server.
         guard resolver?.addresses != [] || path.status == .satisfied else { return path }
         return NetworkPath(
             status: .unknown(.nameNotResolved(name)), interfaces: path.interfaces, routes: path.routes,

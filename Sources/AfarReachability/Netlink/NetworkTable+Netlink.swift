@@ -199,8 +199,8 @@
                 default: read(attribute)
                 }
             }
-            // The kernel's message includes a mask even if the rule was created without one, so that its mark must match
-            // completely.
+            // If a rule was created without a mask, its mark must match completely. The kernel's message then includes a
+            // mask of all ones.
             switch Int(action) {
             case FR_ACT_TO_TBL: self.action = .lookUp(table: table)
             case FR_ACT_GOTO: self.action = next.map { .goTo(priority: $0) } ?? .nothing
