@@ -142,12 +142,12 @@ public struct JSONTextSequenceParser<T: Decodable & Sendable>: DataStreamParser 
     private var state = State.beginning(bytesOfMark: 0)
 
     private enum State {
-        /// At the beginning, after the given number of bytes of a byte-order mark.
+        /// At the beginning. The associated value is the number of bytes read of a byte-order mark.
         case beginning(bytesOfMark: Int)
         case inRecord
         /// After a value, where only white space and a separator are allowed.
         case betweenRecords
-        /// Skips bytes up to the next separator, after an error was reported.
+        /// After a reported error. Bytes up to the next separator are skipped.
         case skipping
     }
 

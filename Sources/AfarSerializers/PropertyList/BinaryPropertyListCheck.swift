@@ -35,8 +35,8 @@ struct BinaryPropertyListCheck {
         while let container = check.containers.last { try check.advance(container) }
     }
 
-    /// Each reference to an object uses at least one byte. A valid list therefore has fewer objects than bytes, unless it
-    /// refers to the same array or dictionary more than once.
+    /// Each reference to an object uses at least one byte. A valid list therefore has fewer objects than bytes, unless
+    /// several references lead to the same array or dictionary.
     private init(_ data: Data) throws(PropertyListError) {
         layout = try BinaryPropertyListLayout(data)
         maximumObjects = max(50_000, data.count)

@@ -68,7 +68,7 @@ struct XMLPropertyListCheck {
         }
     }
 
-    /// Returns each text, in UTF-8, that Foundation could read from the data. Foundation's decoders differ from Afar's and can
+    /// Returns, in UTF-8, each text that Foundation could read from the data. Foundation's decoders differ from Afar's and can
     /// use another encoding for the same name, so the check must cover both interpretations. Invalid bytes are rejected because
     /// they make Foundation's number reader terminate the process.
     private static func readings(of data: Data, in encoding: TextEncoding) throws(PropertyListError) -> [[UInt8]] {

@@ -36,7 +36,7 @@ public struct ServerSentEventParser: DataStreamParser {
     /// Creates a parser.
     ///
     /// - Parameters:
-    ///   - lastEventID: The ID of events before the server sends an ID. When reconnecting, pass the last ID of the previous
+    ///   - lastEventID: The ID of the events that precede the server's first ID. When reconnecting, pass the last ID of the previous
     ///     connection. The default is an empty string.
     ///   - maximumEventSize: The maximum size of an event in bytes. For a larger event, the parser returns a failure with a
     ///     ``ServerSentEventTooLarge``. The default is 1 MiB.
@@ -209,7 +209,7 @@ extension DataStreamRequest {
     /// ``ServerSentEventTooLarge``. The error ends the request if ``DataStreamRequest/automaticallyCancelOnStreamError`` is
     /// `true`.
     ///
-    /// This method doesn't reconnect. For that, use
+    /// This method doesn't reconnect. To reconnect, use
     /// ``AfarCore/Session/serverSentEvents(_:method:headers:lastEventID:reconnection:maximumEventSize:interceptor:requestModifier:)``.
     ///
     /// - Parameters:

@@ -106,7 +106,7 @@ struct HTMLPrescan {
     private mutating func run() -> String? {
         while !rest.isEmpty {
             if begins(with: "<!--") {
-                // The dashes of a comment's end can overlap those of its beginning.
+                // The dashes that end a comment can overlap the dashes that begin the comment.
                 rest = rest.dropFirst(2)
                 skip(past: "-->")
             } else if begins(with: "<meta"), rest.dropFirst(5).first.map({ Self.isSpace($0) || $0 == 0x2F }) == true {

@@ -32,7 +32,7 @@ public struct TextDecoder: Sendable {
         decoder = encoding.makeDecoder()
     }
 
-    /// The offset of the first malformed bytes from the beginning of the text, or `nil` if there have been none.
+    /// The offset of the first malformed bytes from the beginning of the text, or `nil` if no bytes were malformed.
     public var malformedOffset: Int? { decoder.malformedOffset.map { $0 + lengthOfMark } }
 
     /// Returns the text up to the last complete character. It can be empty.

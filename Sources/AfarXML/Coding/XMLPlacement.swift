@@ -1,8 +1,7 @@
 /// The placement of a key's value in an element.
 ///
-/// Names are local names without a prefix. If a placement specifies no namespace, a child in its parent's namespace takes
-/// precedence over other children with the same name, and an attribute in no namespace takes precedence over other attributes
-/// with the same name.
+/// Names are local names without a prefix. A placement without a namespace prefers a child in its parent's namespace to other
+/// children with the same name. It prefers an attribute in no namespace to other attributes with the same name.
 public struct XMLPlacement: Hashable, Sendable {
     let kind: Kind
     let namespace: String?
@@ -58,7 +57,7 @@ public struct XMLPlacement: Hashable, Sendable {
 public enum XMLPlacementStrategy: Sendable {
     /// Uses ``XMLPlacement/automatic`` for all keys.
     case automatic
-    /// Uses the placement for a key's name, at any depth, and ``XMLPlacement/automatic`` for other keys.
+    /// Uses the dictionary's placement for a key's name, at any depth. Uses ``XMLPlacement/automatic`` for other keys.
     case byName([String: XMLPlacement])
     /// Uses the placement that a closure returns for a coding path that ends with the key.
     @preconcurrency case custom(@Sendable (_ codingPath: [any CodingKey]) -> XMLPlacement)

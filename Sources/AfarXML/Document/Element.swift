@@ -93,7 +93,7 @@ extension XML.Element {
         attributes.first { $0.hasName(localName, namespace) }?.value
     }
 
-    /// Returns the value of an attribute without a namespace. Most attributes have none.
+    /// Returns the value of an attribute without a namespace. Most attributes have no namespace.
     public subscript(localName: String) -> String? { attribute(localName, namespace: "") }
 
     /// The namespaces that this element declares, as URIs by prefix. The default namespace has an empty prefix.

@@ -80,8 +80,8 @@ struct TreeParser {
     }
 }
 
-/// A scanner that checks a document before libxml2 receives it. It detects input that libxml2 would process in
-/// quadratic time or fail on.
+/// A scanner that checks a document before libxml2 receives it. It detects input on which libxml2 would fail or take
+/// quadratic time.
 struct MarkupScanner {
     private var scanner = afar_xml_scanner()
     private let maximumAttributes: Int
@@ -93,7 +93,7 @@ struct MarkupScanner {
         maximumDocumentType = options.documentType == .refused ? .max : Int(AFAR_XML_MAXIMUM_DOCUMENT_TYPE)
     }
 
-    /// The number of bytes received of an incomplete tag, or 0 if no tag is incomplete.
+    /// The number of received bytes of an incomplete tag, or 0 if no tag is incomplete.
     var openTagLength: Int { scanner.place == AFAR_XML_TAG ? scanner.seen - scanner.tag : 0 }
 
     /// Scans the next bytes of the document in UTF-8.

@@ -102,7 +102,8 @@ struct OutputNamespaces {
         declared.map { ($0.prefix.isEmpty ? "xmlns" : "xmlns:\($0.prefix)", .text($0.namespace)) }
     }
 
-    /// Returns the name of an element in a namespace. `nil` means the default namespace and an empty string means none.
+    /// Returns the name of an element in a namespace. `nil` means the default namespace, and an empty string means no
+    /// namespace.
     mutating func elementName(_ name: String, _ namespace: String?, in parent: OutputElement?) -> QualifiedName {
         let isOutside = parent?.isOutsideDefaultNamespace ?? false
         switch namespace {
@@ -119,7 +120,7 @@ struct OutputNamespaces {
         }
     }
 
-    /// Returns the name of an attribute in a namespace. `nil` and an empty string mean none.
+    /// Returns the name of an attribute in a namespace. `nil` and an empty string mean no namespace.
     mutating func attributeName(_ name: String, _ namespace: String?) -> String {
         guard let namespace, !namespace.isEmpty else { return name }
         return "\(prefix(for: namespace)):\(name)"

@@ -34,7 +34,7 @@ public struct XMLEncoder: Sendable {
     public var nilEncodingStrategy: NilEncodingStrategy
     /// The placement of values whose keys don't specify one. The default is ``XMLPlacement/automatic``.
     public var placementStrategy: XMLPlacementStrategy
-    /// The name of an array's elements if no key specifies one. The default is `item`.
+    /// The name of an array's elements if no key specifies a name. The default is `item`.
     public var itemName: String
     /// The layout of the document.
     public var outputFormatting: OutputFormatting
