@@ -32,7 +32,7 @@ public struct RequestCompressor<Coding: BodyCoding>: RequestInterceptor {
         case skip
     }
 
-    /// An error that occurs if a request already has a `Content-Encoding`. Its body may already be compressed.
+    /// An error that occurs if a request already has a `Content-Encoding`. The body may already be compressed.
     public struct DuplicateHeaderError: Error, Sendable {
         /// Creates the error.
         public init() {}

@@ -192,7 +192,7 @@ public struct MultipartParser: Sendable {
         }
     }
 
-    /// Consumes the bytes before the next delimiter, and adds an event for those of a part's body.
+    /// Consumes the bytes before the next delimiter. Adds an event if the bytes belong to a part's body.
     private mutating func stepToDelimiter(_ events: inout [Event]) throws(MultipartError) -> Bool {
         let found = buffer.range(of: delimiter)
         // The end of the buffer can be the beginning of a delimiter.

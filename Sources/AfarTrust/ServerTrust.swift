@@ -68,8 +68,8 @@ public struct ServerTrust: Sendable {
     /// Validates the chain as ``validate()`` does, and checks that its certificates aren't revoked.
     ///
     /// - Parameters:
-    ///   - lists: Revocation lists (RFC 5280, section 5), in DER or PEM form. If you pass lists, each authority in the chain must have
-    ///     one.
+    ///   - lists: Revocation lists (RFC 5280, section 5), in DER or PEM form. If you pass lists, each authority in the chain must have a
+    ///     list.
     ///   - usesStapledResponse: Whether to check the OCSP response that the server sent, if any. If there are no lists, a good response is
     ///     sufficient, even though it covers only the server's own certificate. The default is true.
     /// - Throws: ``ServerTrustError/Code-swift.struct/revoked``, ``ServerTrustError/Code-swift.struct/revocationUnknown`` if the status

@@ -200,8 +200,8 @@
             let (before, destinationsBefore) = (table, destinations)
             do throws(ReachabilityError) {
                 let path = try readSettledTable()
-                // New destinations also change the table. Don't look the name up for them: if a name server varied its
-                // responses, lookups would never end.
+                // New destinations also change the table. Don't look up the name after such a change: if a name server varied
+                // its responses, lookups would never end.
                 if destinations == destinationsBefore, table != before { target.resolver?.refresh() }
                 deliver(path)
             } catch {

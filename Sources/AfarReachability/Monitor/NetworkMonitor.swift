@@ -22,7 +22,7 @@ public final class NetworkMonitor: Sendable {
 
     private struct State {
         var source: PathSource?
-        /// Identifies the current source, so that paths of earlier ones are discarded.
+        /// Identifies the current source, so that paths of earlier sources are discarded.
         var run = 0
         /// The last path of the current source.
         var latest: NetworkPath?
@@ -134,8 +134,8 @@ extension NetworkMonitor {
         /// An address. This machine's own addresses are always reachable.
         case address(IPAddress)
 
-        /// The target's address, if it is known without a lookup. This is true for an address target, for a host
-        /// written as an address, with or without brackets, and for `localhost` (RFC 6761, section 6.3).
+        /// The target's address, if it is known without a lookup: for an address target, for `localhost` (RFC 6761, section
+        /// 6.3), and for a host that is written as an address, with or without brackets.
         var address: IPAddress? {
             switch self {
             case .internet:

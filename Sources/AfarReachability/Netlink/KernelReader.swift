@@ -145,7 +145,8 @@
                         return try indices(of: number, from: socket)
                     } catch {
                         if error.isTemporary { throw error }
-                        // The kernel module was unloaded. When it is loaded again, its number can be different.
+                        // The kernel module was unloaded. After the module is loaded again, the family can have another
+                        // number.
                         family.number = nil
                     }
                 }

@@ -128,7 +128,7 @@
             case RTA_GATEWAY:
                 gateway = attribute.value.address(family)
             case RTA_VIA:
-                // A gateway of the other family: the family's number, followed by the address.
+                // A gateway of the other address family: the family's number, followed by the address.
                 gateway = IPAddress.Family(kernel: attribute.value.load(at: 0)).flatMap {
                     attribute.value.dropFirst(2)?.address($0)
                 }

@@ -284,8 +284,8 @@ struct JSONRecord: Sendable {
 
 /// An error that identifies an invalid value in a JSON stream. Later values can still be read.
 ///
-/// This error is the `underlyingError` of an ``AFError/responseSerializationFailed(reason:)``. The reason of the `AFError` is
-/// ``AFError/ResponseSerializationFailureReason/decodingFailed(error:)`` for ``Reason/undecodable(_:)``, and otherwise
+/// This error is the `underlyingError` of an ``AFError/responseSerializationFailed(reason:)``. For ``Reason/undecodable(_:)``,
+/// the reason of the `AFError` is ``AFError/ResponseSerializationFailureReason/decodingFailed(error:)``. Otherwise, it is
 /// ``AFError/ResponseSerializationFailureReason/customSerializationFailed(error:)``.
 public struct JSONStreamError: Error, Sendable {
     /// The reason that a value can't be read.

@@ -157,8 +157,7 @@ public struct ServerSentEvent: Hashable, Sendable {
     public var event: String
     /// The data of the event. Multiple lines are joined with LF.
     public var data: String
-    /// The last event ID of the stream at the time of this event: the event's own ID or, if it has none, the latest earlier ID. It is
-    /// empty if the server has sent no ID.
+    /// The event's own ID or, if the event has no ID, the latest earlier ID of the stream. Empty if the server has sent no ID.
     public var id: String
 
     /// Creates an event.

@@ -40,7 +40,7 @@ public struct TextDecoder: Sendable {
         bytes.withUnsafeBytes { decode($0.bindMemory(to: UInt8.self)) }
     }
 
-    /// Returns U+FFFD if the last character is incomplete, and otherwise an empty string.
+    /// Returns U+FFFD if the last character is incomplete. Otherwise, returns an empty string.
     ///
     /// Call this method once, after all bytes. To decode another text, create another decoder.
     public mutating func finish() -> String {

@@ -31,12 +31,12 @@ public struct XMLPlacement: Hashable, Sendable {
 
     /// Returns the placement in a child element of a namespace.
     ///
-    /// - Parameter namespace: The namespace URI, or an empty string for none.
+    /// - Parameter namespace: The namespace URI, or an empty string for no namespace.
     public static func child(namespace: String) -> XMLPlacement { XMLPlacement(.child, namespace: namespace) }
 
     /// Returns the placement in an attribute of a namespace.
     ///
-    /// - Parameter namespace: The namespace URI, or an empty string for none.
+    /// - Parameter namespace: The namespace URI, or an empty string for no namespace.
     public static func attribute(namespace: String) -> XMLPlacement { XMLPlacement(.attribute, namespace: namespace) }
 
     /// Returns the placement in a child element that contains only an array's elements:
@@ -45,7 +45,7 @@ public struct XMLPlacement: Hashable, Sendable {
     /// - Parameters:
     ///   - item: The name of the elements when they are written, or `nil` to use the encoder's ``XMLEncoder/itemName``.
     ///     When reading, elements with any name are accepted.
-    ///   - namespace: The namespace URI, an empty string for none, or `nil` for any.
+    ///   - namespace: The namespace URI, an empty string for no namespace, or `nil` for any namespace.
     public static func wrapped(item: String? = nil, namespace: String? = nil) -> XMLPlacement {
         XMLPlacement(.wrapped(item: item), namespace: namespace)
     }
@@ -62,7 +62,7 @@ public enum XMLPlacementStrategy: Sendable {
     /// Uses the placement that a closure returns for a coding path that ends with the key.
     @preconcurrency case custom(@Sendable (_ codingPath: [any CodingKey]) -> XMLPlacement)
 
-    /// Returns the placement of a key's value, or `nil` if the strategy doesn't specify one.
+    /// Returns the placement of a key's value, or `nil` if the strategy specifies no placement.
     func placement(of key: any CodingKey, in codingPath: @autoclosure () -> [any CodingKey]) -> XMLPlacement? {
         switch self {
         case .automatic: nil

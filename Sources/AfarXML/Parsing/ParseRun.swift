@@ -223,8 +223,8 @@ extension XML.Error.Kind {
 
 /// The global state of libxml2.
 enum Library {
-    /// Initializes libxml2. This must precede all other libxml2 calls, because multiple threads use libxml2. libxml2 is
-    /// never cleaned up because other code in the process might use it.
+    /// Initializes libxml2. Call this method before all other calls of libxml2, because multiple threads use libxml2.
+    /// libxml2 is never cleaned up because other code in the process might use it.
     static func prepare() { _ = isReady }
 
     private static let isReady: Bool = {

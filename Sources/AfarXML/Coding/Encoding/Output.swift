@@ -213,9 +213,9 @@ struct OutputWriter {
 
     private mutating func append(_ text: String) { bytes.append(contentsOf: text.utf8) }
 
-    /// Escapes text. Characters that parsers would change are written as character references: parsers convert line
-    /// ends and tabs in attributes to spaces (XML 1.0, section 3.3.3), and all other line ends to line feeds (section
-    /// 2.11). `>` is escaped, because text can't contain `]]>`.
+    /// Escapes text. Characters that parsers would change are written as character references. In attributes, parsers
+    /// convert line ends and tabs to spaces (XML 1.0, section 3.3.3). Elsewhere, they convert line ends to line feeds
+    /// (section 2.11). `>` is escaped, because text can't contain `]]>`.
     private mutating func escape(_ text: String, isAttribute: Bool) {
         for byte in text.utf8 {
             switch byte {
