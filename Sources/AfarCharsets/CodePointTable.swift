@@ -1,4 +1,4 @@
-/// An index of the Encoding Standard: code points by pointer. A pointer is the standard's term for a position in an
+/// An index of the Encoding Standard: code points by pointer. “Pointer” is the standard's term for a position in an
 /// index.
 ///
 /// Each code point is encoded as three characters of six bits each, most significant first, offset by "0" (U+0030). The

@@ -4,8 +4,7 @@ public import Foundation
 public struct MultipartLimits: Hashable, Sendable {
     /// The maximum number of parts. The default is 1,000.
     public var maximumParts = 1_000
-    /// The maximum number of bytes before the first part. The parser ignores these bytes (RFC 2046, section 5.1.1). The default is 64
-    /// KiB.
+    /// The maximum number of bytes before the first part. They are ignored (RFC 2046, section 5.1.1). The default is 64 KiB.
     public var maximumPreambleSize = 64 * 1024
     /// The maximum size of the header fields of a part, in bytes. The default is 16 KiB.
     public var maximumHeaderSize = 16 * 1024
@@ -168,8 +167,7 @@ public struct MultipartParser: Sendable {
                 throw MultipartError(kind: .invalidHeader, part: partCount + 1)
             }
             guard partCount < limits.maximumParts else { throw MultipartError(kind: .tooManyParts, part: partCount) }
-            // A part without header fields begins with an empty line. `headerEnd` then matches only if the line end before that line is
-            // kept.
+            // A part without header fields begins with an empty line. Keep the preceding line end, so that `headerEnd` matches.
             (state, partCount, partSize, buffer) = (.header, partCount + 1, 0, rest)
             return true
         case .header:

@@ -80,7 +80,7 @@ public struct MultipartParts<Base: AsyncSequence>: AsyncSequence where Base.Elem
         fileprivate let reader: Reader
         fileprivate let number: Int
 
-        /// Creates an iterator. All iterators read the same bytes.
+        /// Creates an iterator. All iterators share one reading position.
         public func makeAsyncIterator() -> Iterator { Iterator(reader: reader, number: number) }
 
         /// Reads the bytes of a part.

@@ -22,8 +22,8 @@ public struct SystemPublicSuffixList: PublicSuffixList, @unchecked Sendable {
             list = psl_latest(nil) ?? psl_builtin()
         }
 
-        /// Returns whether the domain is a public suffix: a domain such as `co.uk`, directly under which anyone can
-        /// register names.
+        /// Returns whether the domain is a public suffix: a domain, such as `co.uk`, under which anyone can register
+        /// names directly.
         public func isPublicSuffix(_ domain: String) -> Bool {
             guard let list, domain.utf8.contains(UInt8(ascii: ".")) else {
                 return !domain.utf8.contains(UInt8(ascii: "."))
@@ -33,8 +33,8 @@ public struct SystemPublicSuffixList: PublicSuffixList, @unchecked Sendable {
     #else
         private init() {}
 
-        /// Returns whether the domain is a public suffix: a domain such as `co.uk`, directly under which anyone can
-        /// register names.
+        /// Returns whether the domain is a public suffix: a domain, such as `co.uk`, under which anyone can register
+        /// names directly.
         public func isPublicSuffix(_ domain: String) -> Bool { !domain.utf8.contains(UInt8(ascii: ".")) }
     #endif
 }

@@ -123,7 +123,8 @@ struct RoutingRule: Sendable, Equatable {
         }
     }
 
-    /// Returns whether the rule applies to this user's new connections to a destination, without socket options.
+    /// Returns whether the rule applies to this user's new connections to a destination, if the connections have no socket
+    /// options.
     func applies(to target: Destination, userID: UInt32) -> Bool {
         let fits =
             !requiresUncommonPackets

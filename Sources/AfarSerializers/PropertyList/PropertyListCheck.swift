@@ -49,8 +49,8 @@ enum PropertyListCheck {
     }
 }
 
-/// Measures the nesting depth of an XML property list. Where Foundation's readers could interpret the text differently,
-/// the check overestimates the depth or throws an error.
+/// Measures the nesting depth of an XML property list. If Foundation's readers could interpret the text in different ways, the
+/// check overestimates the depth or throws an error.
 struct XMLPropertyListCheck {
     private var rest: ArraySlice<UInt8>
     private var depth = 0

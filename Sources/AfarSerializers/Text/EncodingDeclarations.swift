@@ -124,7 +124,6 @@ struct HTMLPrescan {
         return nil
     }
 
-    /// Reads the attributes of a `meta` element.
     private mutating func readMeta() -> String? {
         var names: Set<String> = []
         var isContentType = false

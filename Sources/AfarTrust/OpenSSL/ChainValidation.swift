@@ -220,7 +220,6 @@
         // Sendable because OpenSSL only reads from the store.
         package let raw: OpaquePointer
 
-        /// Creates an empty store.
         init() throws(CertificateError) {
             guard let raw = X509_STORE_new() else { throw .noCertificateAuthorities("memory ran out") }
             self.raw = raw

@@ -8,7 +8,6 @@ struct TreeParser {
 
     init(_ options: XML.ParsingOptions) { self.options = options }
 
-    /// Parses the bytes of a document.
     func parse(_ data: Data, _ contentType: String?) throws(XML.Error) -> Tree {
         try checkSize(data.count)
         let encoding = try SourceEncoding(options, contentType).encoding(of: data)
@@ -21,13 +20,11 @@ struct TreeParser {
         try Data(text.utf8).withBytes { bytes throws(XML.Error) in try parse(bytes) }
     }
 
-    /// Parses the bytes of an HTML page.
     func parseHTML(_ data: Data, _ contentType: String?) throws(XML.Error) -> Tree {
         try checkSize(data.count)
         return try parseHTML(SourceEncoding(options, contentType).textOfHTML(data))
     }
 
-    /// Parses an HTML page.
     func parseHTML(_ text: String) throws(XML.Error) -> Tree {
         try Data(text.utf8).withBytes { bytes throws(XML.Error) in
             try checkSize(bytes.count)

@@ -82,8 +82,8 @@ final class ElementDecoder: Decoder {
         }
     }
 
-    /// Returns the decoder for a kind of type at this part. For an ``XMLChoice``, the decoder's part is the element's
-    /// name instead of its content.
+    /// Returns the decoder for a value of the given kind. It decodes an ``XMLChoice`` from the element's name instead
+    /// of its content.
     @inline(never)
     func adjusted(to kind: DecodedKind) -> ElementDecoder {
         guard case .item = part.role else { return self }
