@@ -301,7 +301,7 @@ struct NetlinkBytes {
         return buffer.loadUnaligned(fromByteOffset: offset, as: Number.self)
     }
 
-    /// Returns the bytes that follow an offset, or `nil` if it is out of bounds.
+    /// Returns the bytes that follow an offset, or `nil` if the offset is out of bounds.
     func dropFirst(_ offset: Int) -> NetlinkBytes? {
         guard offset >= 0, offset <= count else { return nil }
         return NetlinkBytes(UnsafeRawBufferPointer(rebasing: buffer[offset...]))

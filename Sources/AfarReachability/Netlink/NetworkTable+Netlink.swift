@@ -184,7 +184,7 @@
             else { return nil }
             self.init(family: family, priority: 0, action: .nothing)
             isInverted = flags & UInt32(FIB_RULE_INVERT) != 0
-            // No rule for a source address applies, because the kernel chooses a connection's source address after the
+            // Rules for source addresses never apply, because the kernel chooses a connection's source address after the
             // first lookup.
             requiresUncommonPackets = sourceLength != 0 || service != 0
             if destinationLength != 0 {

@@ -19,7 +19,8 @@ enum PropertyListCheck {
         default: break
         }
         if let format, !allowedFormats.contains(format) { throw PropertyListError(.formatNotAllowed(format)) }
-        // A bare word is also valid OpenStep. If OpenStep isn't allowed, the error contains the data instead of the format.
+        // A single unquoted word is also valid OpenStep. If OpenStep isn't allowed, the error contains the data instead of the
+        // format.
         if format == nil, !allowedFormats.contains(.openStep) {
             throw unknownFormat(of: data)
         }
@@ -103,7 +104,7 @@ struct XMLPropertyListCheck {
     private mutating func open() throws(PropertyListError) {
         let tag = rest.prefix { $0 != UInt8(ascii: ">") }
         rest = rest[tag.endIndex...]
-        // A quoted > doesn't end the tag.
+        // A quoted `>` doesn't end the tag.
         if tag.last == UInt8(ascii: "/"), !tag.contains(where: { $0 == 0x22 || $0 == 0x27 }) { return }
         depth += 1
         // The plist element and the innermost value don't count toward the depth.

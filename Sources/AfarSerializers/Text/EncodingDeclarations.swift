@@ -74,7 +74,7 @@ enum XMLDeclaration {
     /// Returns the label of the encoding, or `nil` if the document declares no encoding and is therefore UTF-8.
     static func label(in bytes: Data) -> String? {
         let start = [UInt8](bytes.prefix(1024))
-        // The first character is <, so adjacent NULs reveal the size of code units.
+        // The first character is `<`, so adjacent NULs reveal the size of code units.
         for (beginning, label) in wideBeginnings where start.starts(with: beginning) { return label }
         guard let label = label(in: String(decoding: start, as: UTF8.self)) else { return nil }
         // The label was read byte by byte, so the encoding can't have wide code units.
@@ -93,7 +93,7 @@ enum XMLDeclaration {
 /// 13.2.3.2, "prescan a byte stream to determine its encoding").
 struct HTMLPrescan {
     private var rest: ArraySlice<UInt8>
-    /// Whether the last byte read was the > of a tag.
+    /// Whether the last byte read was the `>` of a tag.
     private var isAtTagEnd = false
 
     /// Returns the label of the encoding, or `nil` if the page declares no known encoding.
