@@ -1,10 +1,11 @@
-/// The code points of an index of the Encoding Standard, by pointer (the standard's term for a position in an index).
+/// An index of the Encoding Standard: code points by pointer. “Pointer” is the standard's term for a position in an
+/// index.
 ///
 /// Each code point is encoded as three characters of six bits each, most significant first, offset by "0" (U+0030). The
-/// table is a literal that compiles quickly and is read in place. To read many code points, store the table in a local
-/// variable first. Reading a code point is inlined, but accessing the table isn't.
+/// table is a string literal that compiles quickly and is read in place. To read many code points, store the table in a
+/// local variable first. Reading a code point is inlined, but accessing the table isn't.
 package struct CodePointTable: @unchecked Sendable {
-    // Sendable because the digits are immutable data of the program.
+    // Sendable because the digits are immutable static data.
 
     @usableFromInline let digits: UnsafePointer<UInt8>
     /// The number of pointers.

@@ -2,10 +2,10 @@ public import Foundation
 
 /// An error of zlib: zlib ran out of memory, or isn't the version that Afar was built with.
 public struct CompressionError: Error, Equatable, Sendable {
-    /// zlib's status, such as -4 for too little memory.
+    /// zlib's status, such as -4 for insufficient memory.
     public let status: Int32
 
-    /// zlib's message; empty if it has none.
+    /// zlib's message; empty if zlib provides none.
     public let message: String
 
     /// Creates the error.

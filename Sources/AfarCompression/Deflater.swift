@@ -1,13 +1,13 @@
 import CZlib
 import Foundation
 
-/// zlib's compressor, for one body.
+/// Compresses one body with zlib.
 final class Deflater {
     enum Format {
         case zlib
         case gzip
 
-        /// zlib's value for the format: the largest window, plus 16 for a gzip header.
+        /// zlib's value for the format: the maximum window size, plus 16 for a gzip header.
         fileprivate var windowBits: Int32 {
             switch self {
             case .zlib: 15
@@ -55,7 +55,7 @@ final class Deflater {
                 stream.pointee.next_out = buffer.baseAddress
                 stream.pointee.avail_out = UInt32(buffer.count)
                 let status = deflate(stream, isLast ? Z_FINISH : Z_NO_FLUSH)
-                // A buffer error means that no input was left.
+                // `Z_BUF_ERROR` means that no input was left.
                 guard status >= Z_OK || status == Z_BUF_ERROR else { throw failure(status) }
                 result.append(contentsOf: buffer.prefix(buffer.count - Int(stream.pointee.avail_out)))
             } while stream.pointee.avail_out == 0

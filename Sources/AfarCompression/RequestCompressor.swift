@@ -17,12 +17,12 @@ public typealias GzipRequestCompressor = RequestCompressor<GzipCoding>
 /// The interceptor compresses bodies that a `URLRequest` holds in memory, such as bodies from parameter encoders. It doesn't
 /// change requests without a body, streamed bodies, or the data or file of an upload.
 ///
-/// Clients can't detect which codings a server decodes, so make sure that your server supports this coding. A server without
-/// this support responds with 415 at best. If the request is validated, it's then sent again without compression, once.
-/// Compressing small bodies or images saves little, so exclude them with `shouldCompressBodyData`. Compression runs in the task
-/// that prepares the request, or on the session's `requestQueue`, and takes about a second for 50 MB.
+/// Clients can't detect which codings a server decodes, so make sure that your server supports this coding. At best, a server that
+/// doesn't support it responds with 415. If the request is validated, the interceptor then retries it once without compression.
+/// Compressing small bodies or images saves little, so exclude them with `shouldCompressBodyData`. Compression runs in the task that
+/// prepares the request, or on the session's `requestQueue`, and takes about a second for 50 MB.
 public struct RequestCompressor<Coding: BodyCoding>: RequestInterceptor {
-    /// The treatment of a request that already has a `Content-Encoding`.
+    /// What to do with a request that already has a `Content-Encoding`.
     public enum DuplicateHeaderBehavior: Sendable {
         /// Fails the request with a ``DuplicateHeaderError``.
         case error
@@ -32,13 +32,13 @@ public struct RequestCompressor<Coding: BodyCoding>: RequestInterceptor {
         case skip
     }
 
-    /// An error that occurs if a request already has a `Content-Encoding`, so its body may already be compressed.
+    /// An error that occurs if a request already has a `Content-Encoding`. The body may already be compressed.
     public struct DuplicateHeaderError: Error, Sendable {
         /// Creates the error.
         public init() {}
     }
 
-    /// The treatment of a request that already has a `Content-Encoding`.
+    /// What to do with a request that already has a `Content-Encoding`.
     public let duplicateHeaderBehavior: DuplicateHeaderBehavior
 
     /// A closure that returns whether to compress a body.
@@ -49,8 +49,8 @@ public struct RequestCompressor<Coding: BodyCoding>: RequestInterceptor {
     /// Creates a compressor.
     ///
     /// - Parameters:
-    ///   - duplicateHeaderBehavior: The treatment of a request that already has a `Content-Encoding`. The default is `.error`.
-    ///   - shouldCompressBodyData: Returns whether to compress a body. It is called on an unspecified thread. By default, every
+    ///   - duplicateHeaderBehavior: What to do with a request that already has a `Content-Encoding`. The default is `.error`.
+    ///   - shouldCompressBodyData: Returns whether to compress a body. The closure is called on an unspecified thread. By default, every
     ///     body is compressed.
     @preconcurrency
     public init(
@@ -61,8 +61,7 @@ public struct RequestCompressor<Coding: BodyCoding>: RequestInterceptor {
         self.shouldCompressBodyData = shouldCompressBodyData
     }
 
-    /// Compresses the request's body, sets `Content-Encoding`, and removes `Content-Length`, which is the length of the original
-    /// body.
+    /// Compresses the request's body, sets `Content-Encoding`, and removes `Content-Length`, which no longer applies.
     ///
     /// On failure, the completion receives a ``DuplicateHeaderError`` or the coding's error.
     @preconcurrency
@@ -74,7 +73,7 @@ public struct RequestCompressor<Coding: BodyCoding>: RequestInterceptor {
         completion(Result { try compressing(urlRequest) })
     }
 
-    /// Compresses the request's body like ``adapt(_:for:completion:)``, unless the server has refused it.
+    /// Compresses the request's body like ``adapt(_:for:completion:)``, unless the server has refused the compressed body.
     @preconcurrency
     public func adapt(
         _ urlRequest: URLRequest,
@@ -96,7 +95,7 @@ public struct RequestCompressor<Coding: BodyCoding>: RequestInterceptor {
         let isRefused =
             request.response?.statusCode == 415
             && request.request?.value(forHTTPHeaderField: "Content-Encoding") == Coding.name
-            // The caller's own coding can't be removed.
+            // A coding that the caller applied can't be removed.
             && request.firstRequest?.value(forHTTPHeaderField: "Content-Encoding") == nil
         completion(isRefused && refused.insert(request) ? .retry : .doNotRetry)
     }
@@ -118,7 +117,7 @@ public struct RequestCompressor<Coding: BodyCoding>: RequestInterceptor {
     }
 }
 
-/// The requests whose compressed bodies a server has refused, until they are released.
+/// The requests whose compressed bodies a server has refused. Released requests are removed from time to time.
 private final class RefusedRequests: Sendable {
     private struct Refusal {
         weak var request: Request?
@@ -126,7 +125,7 @@ private final class RefusedRequests: Sendable {
 
     private struct State {
         var refusals: [UUID: Refusal] = [:]
-        /// When there are this many refusals, those whose requests have been released are removed.
+        /// When the number of refusals reaches this limit, the refusals of released requests are removed.
         var limit = smallestLimit
     }
 
@@ -136,9 +135,9 @@ private final class RefusedRequests: Sendable {
 
     func contains(_ identifier: UUID) -> Bool { state.withLock { $0.refusals[identifier] != nil } }
 
-    /// Returns false if the request has already been refused.
+    /// Returns false if the set already contains the request.
     func insert(_ request: Request) -> Bool {
-        // The requests are released outside the lock, because that can run other code.
+        // The requests are released outside the lock, because releasing them can run other code.
         let (isNew, _) = state.withLock { state -> (Bool, [Request]) in
             guard state.refusals[request.id] == nil else { return (false, []) }
             state.refusals[request.id] = Refusal(request: request)

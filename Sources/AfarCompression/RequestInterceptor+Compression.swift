@@ -8,7 +8,7 @@ extension RequestInterceptor where Self == DeflateRequestCompressor {
     /// Returns an interceptor that compresses bodies with `deflate`.
     ///
     /// - Parameters:
-    ///   - duplicateHeaderBehavior: The treatment of a request that already has a `Content-Encoding`. The default is `.error`.
+    ///   - duplicateHeaderBehavior: What to do with a request that already has a `Content-Encoding`. The default is `.error`.
     ///   - shouldCompressBodyData: Returns whether to compress a body. By default, every body is compressed.
     @preconcurrency
     public static func deflateCompressor(
@@ -27,7 +27,7 @@ extension RequestInterceptor where Self == GzipRequestCompressor {
     /// Returns an interceptor that compresses bodies with `gzip`.
     ///
     /// - Parameters:
-    ///   - duplicateHeaderBehavior: The treatment of a request that already has a `Content-Encoding`. The default is `.error`.
+    ///   - duplicateHeaderBehavior: What to do with a request that already has a `Content-Encoding`. The default is `.error`.
     ///   - shouldCompressBodyData: Returns whether to compress a body. By default, every body is compressed.
     @preconcurrency
     public static func gzipCompressor(

@@ -25,10 +25,10 @@ public struct MultipartHeader: Hashable, Sendable {
         return type.isEmpty ? "text/plain" : type
     }
 
-    /// The name of a field of a form (RFC 7578, section 4.2).
+    /// The name of the form field (RFC 7578, section 4.2).
     public var name: String? { disposition["name"].map(Self.unescaped) }
 
-    /// The name of a file, without folders and control characters (RFC 7578, section 4.2). It is nil if nothing remains, and for `.` and `..`.
+    /// The file name, without folders and control characters (RFC 7578, section 4.2). Nil if the result is empty, `.` or `..`.
     public var fileName: String? {
         let name = disposition["filename*"].flatMap(Self.decoded) ?? disposition["filename"].map(Self.unescaped)
         let last = name?.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last.map { part in
@@ -37,8 +37,8 @@ public struct MultipartHeader: Hashable, Sendable {
         return last.flatMap { ["", ".", ".."].contains($0) ? nil : $0 }
     }
 
-    /// The positions of the part in the whole representation (RFC 9110, section 14.4), or nil if it isn't a part of
-    /// `multipart/byteranges`.
+    /// The positions of the part's first and last bytes in the whole representation (RFC 9110, section 14.4). Nil if the part has no valid
+    /// `Content-Range`.
     public var contentRange: ClosedRange<Int64>? {
         guard let value = self["Content-Range"]?.lowercased(), value.hasPrefix("bytes ") else { return nil }
         let bounds = value.dropFirst(6).prefix { $0 != "/" }.split(separator: "-", omittingEmptySubsequences: false)
@@ -61,7 +61,7 @@ public struct MultipartHeader: Hashable, Sendable {
         return parts[2].removingPercentEncoding
     }
 
-    /// Parses lines. Returns nil if a line isn't a field.
+    /// Parses the lines of the fields. Returns nil if a line isn't a field.
     init?(_ bytes: Data) {
         guard let text = String(data: bytes, encoding: .utf8) ?? String(data: bytes, encoding: .isoLatin1) else {
             return nil
@@ -69,7 +69,7 @@ public struct MultipartHeader: Hashable, Sendable {
         var fields: [Field] = []
         for line in text.components(separatedBy: "\r\n") where !line.isEmpty {
             if line.first == " " || line.first == "\t" {
-                // The continuation of the last line (RFC 822).
+                // The line continues the previous line (RFC 822).
                 guard let last = fields.popLast() else { return nil }
                 fields.append(
                     Field(name: last.name, value: last.value + " " + line.trimmingCharacters(in: .whitespaces)))

@@ -4,7 +4,7 @@ public import Foundation
 public struct MultipartLimits: Hashable, Sendable {
     /// The maximum number of parts. The default is 1,000.
     public var maximumParts = 1_000
-    /// The maximum number of bytes before the first part, which are ignored (RFC 2046, section 5.1.1). The default is 64 KiB.
+    /// The maximum number of bytes before the first part. They are ignored (RFC 2046, section 5.1.1). The default is 64 KiB.
     public var maximumPreambleSize = 64 * 1024
     /// The maximum size of the header fields of a part, in bytes. The default is 16 KiB.
     public var maximumHeaderSize = 16 * 1024
@@ -37,7 +37,7 @@ public struct MultipartError: Error, Hashable, Sendable {
 
     /// The kind of the error.
     public let kind: Kind
-    /// The number of the part with the error, from 1, or the number of parts so far.
+    /// The number of the part with the error, starting at 1. If the error isn't in a part, the number of parts before the error.
     public let part: Int
 }
 
@@ -60,13 +60,13 @@ extension MultipartError: LocalizedError, CustomStringConvertible {
     public var errorDescription: String? { description }
 }
 
-/// Parses a multipart body (RFC 2046, section 5.1) that arrives in chunks, which can end at any byte. It performs no I/O.
+/// Parses a multipart body (RFC 2046, section 5.1) that arrives in chunks. A chunk can end at any byte. The parser performs no I/O.
 public struct MultipartParser: Sendable {
     /// A piece of a multipart body.
     public enum Event: Hashable, Sendable {
         /// The header fields of the next part.
         case header(MultipartHeader)
-        /// Bytes of the part's body. They are never empty.
+        /// Bytes of the part's body, never empty.
         case data(Data)
         /// The end of the part.
         case end
@@ -75,7 +75,7 @@ public struct MultipartParser: Sendable {
     private enum State: Equatable {
         /// Before the first delimiter.
         case preamble
-        /// After a delimiter: the rest of its line.
+        /// In the rest of a delimiter's line.
         case delimiter
         case header
         case body
@@ -90,11 +90,11 @@ public struct MultipartParser: Sendable {
     private let delimiter: Data
     private let limits: MultipartLimits
     private var state = State.preamble
-    /// The error in the bytes so far, if any. ``parse(_:)`` returns the events before the error. The next call throws the error.
+    /// The error in the bytes parsed so far, if any. ``parse(_:)`` returns the events before the error. The next call throws it.
     public private(set) var failure: MultipartError?
     private var partCount = 0
     private var partSize: Int64 = 0
-    // The line end before the first delimiter can be missing, so the buffer begins with one. It doesn't count.
+    // The line end before the first delimiter can be missing, so the buffer begins with a line end. `preambleSize` doesn't count it.
     private var preambleSize = -lineEnd.count
     private var buffer = lineEnd
 
@@ -114,15 +114,15 @@ public struct MultipartParser: Sendable {
         self.limits = limits
     }
 
-    /// A Boolean value that indicates whether the last delimiter has been parsed. The bytes that follow it are ignored (RFC 2046, section
-    /// 5.1.1), so there are no further events.
+    /// A Boolean value that indicates whether the last delimiter has been parsed. The parser ignores the bytes after it (RFC 2046,
+    /// section 5.1.1), so no further events follow.
     public var isComplete: Bool { state == .epilogue }
 
     /// Parses the next bytes of the body.
     ///
-    /// If an error follows the events in the bytes, this method returns the events, and ``failure`` is the error.
+    /// If events precede an error in the data, this method returns the events, and sets ``failure`` to the error.
     ///
-    /// - Throws: ``MultipartError``. After an error, the parser can't be used.
+    /// - Throws: ``MultipartError``. After an error, you can't use the parser.
     public mutating func parse(_ data: Data) throws(MultipartError) -> [Event] {
         if let failure { throw failure }
         guard state != .epilogue else { return [] }
@@ -147,7 +147,7 @@ public struct MultipartParser: Sendable {
         guard state == .epilogue else { throw MultipartError(kind: .incomplete, part: partCount) }
     }
 
-    /// Parses a piece. Returns false if more bytes are necessary.
+    /// Performs one step of parsing. Returns false if it needs more bytes.
     private mutating func step(_ events: inout [Event]) throws(MultipartError) -> Bool {
         switch state {
         case .preamble, .body: return try stepToDelimiter(&events)
@@ -167,7 +167,7 @@ public struct MultipartParser: Sendable {
                 throw MultipartError(kind: .invalidHeader, part: partCount + 1)
             }
             guard partCount < limits.maximumParts else { throw MultipartError(kind: .tooManyParts, part: partCount) }
-            // A part without header fields begins with an empty line. The line end before it is kept for that.
+            // A part without header fields begins with an empty line. Keep the preceding line end, so that `headerEnd` matches.
             (state, partCount, partSize, buffer) = (.header, partCount + 1, 0, rest)
             return true
         case .header:
@@ -181,8 +181,8 @@ public struct MultipartParser: Sendable {
                 throw MultipartError(kind: .invalidHeader, part: partCount)
             }
             events.append(.header(header))
-            // In an empty body, the delimiter directly follows the empty line. The line end of the empty line is also
-            // the one that begins the delimiter.
+            // In an empty body, the delimiter directly follows the empty line. The line end of the empty line then also begins the
+            // delimiter.
             (state, buffer) = (.body, buffer[(end.upperBound - 2)...])
             partSize = -2
             return true
@@ -190,7 +190,7 @@ public struct MultipartParser: Sendable {
         }
     }
 
-    /// Passes bytes up to the next delimiter.
+    /// Consumes the bytes before the next delimiter. Adds an event if the bytes belong to a part's body.
     private mutating func stepToDelimiter(_ events: inout [Event]) throws(MultipartError) -> Bool {
         let found = buffer.range(of: delimiter)
         // The end of the buffer can be the beginning of a delimiter.
@@ -213,7 +213,7 @@ public struct MultipartParser: Sendable {
             }
         }
         guard state == .body, !bytes.isEmpty else { return }
-        // The line end of the empty line doesn't belong to the body.
+        // The line end of the empty line after the header doesn't belong to the body.
         let skipped = min(bytes.count, Int(max(0, -partSize)))
         partSize += Int64(bytes.count)
         if let maximum = limits.maximumPartSize, partSize > maximum {

@@ -10,10 +10,10 @@ public import Foundation
 /// ```
 ///
 /// Chunks are read only when they are needed, so a slow reader slows down the sender. You can read the body of a part only once, and only
-/// before you request the next part, because this skips the rest of the body. If the multipart body is malformed, the sequence returns the
-/// parts before the error, and then throws it.
+/// before you request the next part. Requesting the next part skips the rest of the body. If the multipart body is malformed, the sequence
+/// returns the parts before the error, and then throws the error.
 ///
-/// The sequence ends at the last delimiter. It doesn't wait for the bytes that follow, and releases the iterator of the chunks.
+/// The sequence ends at the last delimiter. It then releases the iterator of the chunks without waiting for the bytes that follow.
 public struct MultipartParts<Base: AsyncSequence>: AsyncSequence where Base.Element == Data {
     private let base: Base
     private let makeParser: () throws -> MultipartParser
@@ -23,8 +23,8 @@ public struct MultipartParts<Base: AsyncSequence>: AsyncSequence where Base.Elem
     ///
     /// - Parameters:
     ///   - base: The chunks of the body.
-    ///   - contentType: The value of the header field `Content-Type`. It is evaluated after the first chunk has arrived. If it isn't
-    ///     `multipart` with a boundary, the sequence throws a ``MultipartError``.
+    ///   - contentType: The value of the header field `Content-Type`. The expression is evaluated after the first chunk has arrived. If the
+    ///     value isn't `multipart` with a boundary, the sequence throws a ``MultipartError``.
     ///   - limits: The limits on the body.
     public init(
         _ base: Base, contentType: @autoclosure @escaping () -> String, limits: MultipartLimits = MultipartLimits()
@@ -37,10 +37,10 @@ public struct MultipartParts<Base: AsyncSequence>: AsyncSequence where Base.Elem
     ///
     /// - Parameters:
     ///   - base: The chunks of the body.
-    ///   - contentType: Returns the value of the header field `Content-Type`. It is called after the first chunk has arrived.
+    ///   - contentType: Returns the value of the header field `Content-Type`. The sequence calls it after the first chunk has arrived.
     ///   - limits: The limits on the body.
-    ///   - onLastDelimiter: Called by the task that reads, when it has read the last delimiter, and before it releases the iterator of the
-    ///     chunks. The rest of the chunks isn't read.
+    ///   - onLastDelimiter: Called in the reading task, after the last delimiter and before the iterator of the chunks is released. The
+    ///     remaining chunks aren't read.
     public init(
         _ base: Base, contentType: @escaping () -> String, limits: MultipartLimits = MultipartLimits(),
         onLastDelimiter: @escaping () -> Void
@@ -80,7 +80,7 @@ public struct MultipartParts<Base: AsyncSequence>: AsyncSequence where Base.Elem
         fileprivate let reader: Reader
         fileprivate let number: Int
 
-        /// Creates an iterator. All iterators read the same bytes.
+        /// Creates an iterator. All iterators share one reading position.
         public func makeAsyncIterator() -> Iterator { Iterator(reader: reader, number: number) }
 
         /// Reads the bytes of a part.
@@ -88,12 +88,12 @@ public struct MultipartParts<Base: AsyncSequence>: AsyncSequence where Base.Elem
             fileprivate let reader: Reader
             fileprivate let number: Int
 
-            /// Returns the next bytes, or nil at the end of the part, or after the next part was requested.
+            /// Returns the next bytes. Returns nil at the end of the part, and after the next part was requested.
             public func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> Data? {
                 try await reader.nextChunk(of: number, isolation: actor)
             }
 
-            /// Returns the next bytes, or nil at the end of the part, or after the next part was requested.
+            /// Returns the next bytes. Returns nil at the end of the part, and after the next part was requested.
             public func next() async throws -> Data? { try await reader.nextChunk(of: number, isolation: #isolation) }
         }
     }
@@ -107,16 +107,16 @@ public struct MultipartParts<Base: AsyncSequence>: AsyncSequence where Base.Elem
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let reader: Reader
 
-        /// Skips the rest of the current part, and returns the next one. Returns nil after the final part.
+        /// Skips the rest of the current part, and returns the next part. Returns nil after the final part.
         public func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> Part? {
             try await reader.nextPart(isolation: actor)
         }
 
-        /// Skips the rest of the current part, and returns the next one. Returns nil after the final part.
+        /// Skips the rest of the current part, and returns the next part. Returns nil after the final part.
         public func next() async throws -> Part? { try await reader.nextPart(isolation: #isolation) }
     }
 
-    /// The state that the iterators of the parts and of their bodies share.
+    /// The state that the part iterator shares with the body iterators.
     fileprivate final class Reader {
         /// Nil after the last delimiter, the end of the chunks, or an error.
         private var base: Base.AsyncIterator?
@@ -124,7 +124,7 @@ public struct MultipartParts<Base: AsyncSequence>: AsyncSequence where Base.Elem
         private let onLastDelimiter: () -> Void
         private var parser: MultipartParser?
         private var events: ArraySlice<MultipartParser.Event> = []
-        /// An error to throw after the events.
+        /// The error to throw after the events.
         private var failure: MultipartError?
         private var partNumber = 0
 

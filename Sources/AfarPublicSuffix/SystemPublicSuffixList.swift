@@ -6,9 +6,9 @@ public import AfarStages
 
 /// The system's copy of Mozilla's Public Suffix List (publicsuffix.org).
 ///
-/// On Linux, libpsl provides the list. libpsl uses its built-in list, or the list of the `publicsuffix` package if that
-/// list is newer. On other systems, no list is available. Only names without a dot then count as public suffixes, as in
-/// a session without a list.
+/// On Linux, libpsl provides the list. libpsl uses the newer of its built-in list and the list of the `publicsuffix`
+/// package. On other systems, no list is available. Only names without a dot then count as public suffixes, as in a
+/// session without a list.
 public struct SystemPublicSuffixList: PublicSuffixList, @unchecked Sendable {
     // Sendable because libpsl's list is never changed or freed.
 
@@ -22,8 +22,8 @@ public struct SystemPublicSuffixList: PublicSuffixList, @unchecked Sendable {
             list = psl_latest(nil) ?? psl_builtin()
         }
 
-        /// Returns a Boolean value that indicates whether the domain is a public suffix: a domain directly under which
-        /// anyone can register names.
+        /// Returns whether the domain is a public suffix: a domain, such as `co.uk`, under which anyone can register
+        /// names directly.
         public func isPublicSuffix(_ domain: String) -> Bool {
             guard let list, domain.utf8.contains(UInt8(ascii: ".")) else {
                 return !domain.utf8.contains(UInt8(ascii: "."))
@@ -33,8 +33,8 @@ public struct SystemPublicSuffixList: PublicSuffixList, @unchecked Sendable {
     #else
         private init() {}
 
-        /// Returns a Boolean value that indicates whether the domain is a public suffix: a domain directly under which
-        /// anyone can register names.
+        /// Returns whether the domain is a public suffix: a domain, such as `co.uk`, under which anyone can register
+        /// names directly.
         public func isPublicSuffix(_ domain: String) -> Bool { !domain.utf8.contains(UInt8(ascii: ".")) }
     #endif
 }

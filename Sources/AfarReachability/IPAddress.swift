@@ -157,7 +157,6 @@ extension IPAddress {
 }
 
 extension IPAddress {
-    /// Creates an address from a socket address.
     init?(socketAddress pointer: UnsafePointer<sockaddr>) {
         switch Int32(pointer.pointee.sa_family) {
         case AF_INET:

@@ -35,7 +35,8 @@ final class Locked<State>: @unchecked Sendable {
         return try body(&state)
     }
 
-    /// Replaces a value and releases the old one outside the lock, because its `deinit` can access this state.
+    /// Replaces a value and releases the old value outside the lock, because the old value's `deinit` can access this
+    /// state.
     func exchange<Value: Sendable>(_ place: WritableKeyPath<State, Value>, for value: Value) {
         let old = withLock { state in
             let old = state[keyPath: place]

@@ -6,12 +6,11 @@ public struct NetworkInterface: Sendable, Hashable {
     /// The system's index of the interface.
     public let index: Int
 
-    /// The kind of this interface. A VLAN, a bond or a similar interface has the kind of the interfaces that it divides
-    /// or joins.
+    /// The kind of this interface. A VLAN, a bond or a similar interface has the kind of its lower interface.
     public let kind: Kind
 
     /// The kind of the interface that a bridge or a tunnel uses, such as Wi-Fi for a bridge with a wireless port. If
-    /// that interface isn't known, this is the same as ``kind``.
+    /// that interface is unknown, this is the same as ``kind``.
     public let underlyingKind: Kind
 
     /// The usable addresses in the system's order. An address that is being checked for duplicates isn't included.

@@ -6,7 +6,7 @@
     import Darwin
 #endif
 
-/// The system's view of the network path to a target: whether one exists, and which interfaces it uses.
+/// The system's view of the network path to a target: whether a path exists, and which interfaces it uses.
 ///
 /// Two paths are equal if all their properties are equal. A change of an address, a gateway or the primary interface produces a
 /// different path even if the status stays the same.

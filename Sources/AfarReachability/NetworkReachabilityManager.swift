@@ -79,8 +79,8 @@ open class NetworkReachabilityManager: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - queue: The queue on which to call the listener. The default is the main queue.
-    ///   - listener: The closure to call with each status. After a call of ``stopListening()`` on the same queue, it isn't
-    ///     called anymore.
+    ///   - listener: The closure to call with each status. It is no longer called after you call ``stopListening()`` on
+    ///     the same queue.
     /// - Returns: `true`. Listening never fails.
     @preconcurrency
     @discardableResult
@@ -178,8 +178,8 @@ extension NetworkReachabilityManager {
 }
 
 extension NetworkReachabilityManager.NetworkReachabilityStatus.ConnectionType {
-    /// Creates the connection type of a path. A tunnel has the type of the interface that it uses or, if that is
-    /// unknown, of the next interface.
+    /// Creates the connection type of a path. A tunnel has the type of the interface that it uses. If that interface is
+    /// unknown, the tunnel has the type of the next interface.
     fileprivate init(_ path: NetworkPath) {
         let interface = path.interfaces.first { $0.underlyingKind != .vpn } ?? path.primaryInterface
         self = interface?.underlyingKind == .cellular ? .cellular : .ethernetOrWiFi

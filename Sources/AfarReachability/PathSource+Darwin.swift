@@ -78,7 +78,6 @@
     }
 
     extension PathTarget {
-        /// Returns the current path.
         func currentPath() -> NetworkPath {
             if let path = pathToThisMachine { return path }
             let monitor = NWPathMonitor()

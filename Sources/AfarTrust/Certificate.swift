@@ -125,8 +125,8 @@ public struct PublicKey: Sendable {
 
     /// Creates a key from its pin.
     ///
-    /// - Parameter pin: "sha256//" followed by the hash in Base64, the form that ``pin`` returns and that curl accepts. The prefix can also
-    ///   be "sha256/" or missing.
+    /// - Parameter pin: "sha256//" followed by the hash in Base64, the form that ``pin`` returns and curl accepts. The prefix can also be
+    ///   "sha256/" or missing.
     /// - Throws: ``CertificateError/notAPublicKey(_:)`` if the text isn't the Base64 form of 32 bytes.
     public init(pin: String) throws(CertificateError) {
         // Try each prefix: a hash can begin with a slash.

@@ -2,8 +2,8 @@ public import Foundation
 
 /// The certificates that a server presented in a TLS handshake, and the methods to validate them.
 ///
-/// The handshake proves only that the server has the private key of the first certificate, which is its own. Everything else must be
-/// validated. Validation doesn't use the network, and can run on any thread.
+/// The handshake proves only that the server has the private key of its own certificate, the first one. Everything else must be validated.
+/// Validation doesn't use the network, and can run on any thread.
 public struct ServerTrust: Sendable {
     /// The host that the request was made to.
     public let host: String
@@ -15,7 +15,8 @@ public struct ServerTrust: Sendable {
     /// The trust anchors. The chain must end in one of them. If the value is nil, the chain must end in an authority that the transport
     /// trusts. These authorities are usually the system's.
     public var anchors: [Certificate]?
-    /// The revocation lists that every chain must satisfy. With several evaluators, they make all of them judge the same chain.
+    /// The revocation lists that every chain must satisfy. If there are several evaluators, these lists make all evaluators check the same
+    /// chain.
     package var revocationLists: [Data] = []
     let authorities: CertificateAuthorities
 
@@ -41,7 +42,7 @@ public struct ServerTrust: Sendable {
     ///
     /// Checks the signatures, the dates, the permission to authenticate servers, the name constraints of the authorities, and the
     /// strength of keys and hashes. Also checks that the chain ends in one of the ``anchors`` or in a trusted authority. The certificate
-    /// of an authority is rejected as a server's certificate, unless it is an anchor itself. The host name isn't checked: call
+    /// of an authority is rejected as a server's certificate, unless it is an anchor. The host name isn't checked: call
     /// ``validateHost(_:)``.
     ///
     /// - Returns: The chain, from the server's certificate to the trusted one.
@@ -67,7 +68,8 @@ public struct ServerTrust: Sendable {
     /// Validates the chain as ``validate()`` does, and checks that its certificates aren't revoked.
     ///
     /// - Parameters:
-    ///   - lists: Revocation lists (RFC 5280, section 5), in DER or PEM form. If you pass any, each authority in the chain must have one.
+    ///   - lists: Revocation lists (RFC 5280, section 5), in DER or PEM form. If you pass lists, each authority in the chain must have a
+    ///     list.
     ///   - usesStapledResponse: Whether to check the OCSP response that the server sent, if any. If there are no lists, a good response is
     ///     sufficient, even though it covers only the server's own certificate. The default is true.
     /// - Throws: ``ServerTrustError/Code-swift.struct/revoked``, ``ServerTrustError/Code-swift.struct/revocationUnknown`` if the status

@@ -52,8 +52,8 @@ public final class XMLResponseSerializer: ResponseSerializer {
     /// Returns the document. A byte-order mark, the charset of the `Content-Type` or the document's own declaration determines
     /// the encoding, in this order of precedence.
     ///
-    /// An empty body is an error even if the status code or the method allows one, because it contains no document.
-    /// Validate the status first, or use `serializingData`.
+    /// An empty body is an error even if the status code or the method allows it, because it contains no document. Validate
+    /// the status first, or use `serializingData`.
     ///
     /// - Throws: ``AFError/ResponseSerializationFailureReason/customSerializationFailed(error:)`` with an
     ///   ``XML/Error``, or the errors of ``ResponseSerializer/bytes(of:)``.

@@ -107,7 +107,7 @@
 
     /// A thread that sleeps until the kernel reports a change, and then reads the kernel's tables.
     final class KernelWatch: @unchecked Sendable {
-        // Sendable because only the thread accesses the mutable state once it runs.
+        // Sendable because only the thread accesses the mutable state after the start.
 
         /// The delay before the tables are read again if they kept changing during a read or if the event socket failed.
         private static let retryDelay = Duration.seconds(1)
@@ -200,8 +200,8 @@
             let (before, destinationsBefore) = (table, destinations)
             do throws(ReachabilityError) {
                 let path = try readSettledTable()
-                // Don't look the name up because of new destinations, which also change the table. If a name server varies its
-                // responses, lookups would never end.
+                // New destinations also change the table. Don't look up the name after such a change: if a name server varied
+                // its responses, lookups would never end.
                 if destinations == destinationsBefore, table != before { target.resolver?.refresh() }
                 deliver(path)
             } catch {
@@ -243,8 +243,8 @@
             due = due.map { min($0, instant) } ?? instant
         }
 
-        /// Returns the timeout for `poll`, rounded up so that it doesn't wake too early. Without a scheduled read, `poll` waits
-        /// indefinitely.
+        /// Returns the timeout for `poll`, rounded up so that `poll` doesn't return too early. Without a scheduled read, `poll`
+        /// waits indefinitely.
         private func milliseconds(until due: ContinuousClock.Instant?) -> Int32 {
             guard let due else { return -1 }
             let rest = due - .now
@@ -301,8 +301,8 @@
             return hasChanged ? .change : .nothing
         }
 
-        /// Returns whether a message can affect the paths to the destinations. Most of the constant changes of a router's
-        /// tables can't.
+        /// Returns whether a message can affect the paths to the destinations. A router's tables change constantly, but most
+        /// changes don't affect the paths.
         static func isRelevant(_ message: NetlinkMessage, for destinations: [Destination]) -> Bool {
             guard Int(message.type) == RTM_NEWROUTE || Int(message.type) == RTM_DELROUTE else { return true }
             guard let route = TableRoute(message.payload) else { return false }

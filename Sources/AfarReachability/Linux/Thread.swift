@@ -24,7 +24,7 @@
         private static let stackSize = 512 << 10
 
         /// Runs a closure on a new thread after a delay. A Dispatch timer needs a file descriptor, and Dispatch
-        /// terminates the process if none is available. This method needs none.
+        /// terminates the process if none is available. This method needs no file descriptor.
         static func start(after seconds: Int, _ run: @escaping @Sendable () -> Void) throws(ReachabilityError) {
             try start(name: "afar-retry") {
                 sleep(UInt32(seconds))

@@ -22,10 +22,10 @@ final class HostResolver: Sendable {
         /// The time at which the last lookup began.
         var lastStart: ContinuousClock.Instant?
         var isRunning = false
-        /// Whether another lookup must follow because the network changed during the current one.
+        /// Whether another lookup must follow because the network changed during the current lookup.
         var isOutdated = false
         var failures = 0
-        /// Identifies the latest lookup, so that retries of earlier ones are discarded.
+        /// Identifies the latest lookup, so that retries of earlier lookups are discarded.
         var generation = 0
         var onChange: (@Sendable () -> Void)?
     }
@@ -35,7 +35,7 @@ final class HostResolver: Sendable {
 
     init(name: String) { self.name = name }
 
-    /// The result of the last lookup, or `nil` before the first one has finished.
+    /// The result of the last lookup, or `nil` before the first lookup has finished.
     var addresses: [IPAddress]? { state.withLock { $0.addresses } }
 
     /// Sets the closure to call when the first lookup has finished and whenever the addresses change. The closure can run on

@@ -22,7 +22,7 @@ public final class NetworkMonitor: Sendable {
 
     private struct State {
         var source: PathSource?
-        /// Identifies the current source, so that paths of earlier ones are discarded.
+        /// Identifies the current source, so that paths of earlier sources are discarded.
         var run = 0
         /// The last path of the current source.
         var latest: NetworkPath?
@@ -134,8 +134,8 @@ extension NetworkMonitor {
         /// An address. This machine's own addresses are always reachable.
         case address(IPAddress)
 
-        /// The target's address, if it is known without a lookup. This is true for an address target, for a host
-        /// written as an address, with or without brackets, and for `localhost` (RFC 6761, section 6.3).
+        /// The target's address, if it is known without a lookup: for an address target, for `localhost` (RFC 6761, section
+        /// 6.3), and for a host that is written as an address, with or without brackets.
         var address: IPAddress? {
             switch self {
             case .internet:
@@ -175,12 +175,12 @@ final class PathTarget: Sendable {
         return addresses.isEmpty ? Destination.internet : addresses.map { .address($0) }
     }
 
-    /// Returns the path to the given destinations, which must be a value of ``destinations``.
+    /// Returns the path to destinations that ``destinations`` returned earlier.
     func path(to destinations: [Destination], in table: NetworkTable) -> NetworkPath {
         let path = table.path(to: destinations)
         guard let name = target.name, destinations == Destination.internet else { return path }
-        // Unknown, because the name could refer to this machine before its first lookup. On a working network, a failed lookup
-        // is a problem of the name or its server.
+        // Before the first lookup, the path is unknown, because the name could refer to this machine. On a working network, a
+        // failed lookup is a problem of the name or of the name server.
         guard resolver?.addresses != [] || path.status == .satisfied else { return path }
         return NetworkPath(
             status: .unknown(.nameNotResolved(name)), interfaces: path.interfaces, routes: path.routes,

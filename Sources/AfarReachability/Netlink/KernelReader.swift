@@ -9,7 +9,7 @@
     /// Reads the kernel's tables with netlink requests. Routes that don't concern the destinations are skipped, so
     /// memory use stays low even on a router with a million routes.
     struct KernelReader {
-        /// The maximum number of reads while the tables keep changing. The last result is used even if they have
+        /// The maximum number of reads while the tables keep changing. The last result is used even if the tables have
         /// changed again.
         static let attempts = 5
 
@@ -98,7 +98,7 @@
     }
 
     extension TableRoute {
-        /// Returns whether the route can lead to one of the destinations. With `nil`, all destinations count.
+        /// Returns whether the route can lead to one of the destinations. Returns true if `destinations` is nil.
         func concerns(_ destinations: [Destination]?) -> Bool {
             guard let destinations else { return true }
             return destinations.contains { $0.isCovered(by: destination, length: prefixLength) }
@@ -145,7 +145,8 @@
                         return try indices(of: number, from: socket)
                     } catch {
                         if error.isTemporary { throw error }
-                        // The kernel module was unloaded. When it is loaded again, its number can be different.
+                        // The kernel module was unloaded. After the module is loaded again, the family can have another
+                        // number.
                         family.number = nil
                     }
                 }

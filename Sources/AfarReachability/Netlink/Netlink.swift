@@ -63,15 +63,15 @@
             }
         }
 
-        /// Reads the next datagram and truncates it to the buffer's size. Returns its full length, or `nil` if none is
-        /// available.
+        /// Reads the next datagram and truncates it to the buffer's size. Returns the datagram's full length, or `nil`
+        /// if no datagram is available.
         private func read(
             into buffer: UnsafeMutableRawBufferPointer?, flags: Int32, from sender: inout sockaddr_nl
         ) throws(ReachabilityError) -> Int? {
             let flags = flags | Int32(MSG_TRUNC)
             while true {
                 var size = socklen_t(MemoryLayout<sockaddr_nl>.size)
-                // If there is no sender, this value remains. It differs from the kernel's ID.
+                // If there is no sender, this value remains, which differs from the kernel's ID.
                 sender.nl_pid = .max
                 let count = withUnsafeMutablePointer(to: &sender) {
                     $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
@@ -87,7 +87,7 @@
         /// Sends a request and passes each message of the response to `body`.
         ///
         /// - Returns: `false` if the tables changed while the kernel created the response.
-        /// - Throws: The error of the response, or `ETIMEDOUT` after two seconds without one.
+        /// - Throws: The error of the response, or `ETIMEDOUT` after two seconds without a response.
         func request(_ request: NetlinkRequest, isDump: Bool = true, _ body: (NetlinkMessage) -> Void)
             throws(ReachabilityError) -> Bool
         {
@@ -133,7 +133,7 @@
     struct NetlinkRequest {
         private(set) var bytes: [UInt8] = []
 
-        /// Starts a message with its header and the fixed part that messages of its type begin with.
+        /// Starts a message with the header and `body`, the fixed part that precedes the attributes.
         init(type: Int, flags: Int32, body: [UInt8]) {
             append(UInt32(0))
             append(UInt16(truncatingIfNeeded: type))
@@ -220,7 +220,7 @@
         let sequence: UInt32
         let payload: NetlinkBytes
 
-        /// Whether the tables changed while the response was created, so it can be inconsistent.
+        /// Whether the tables changed while the response was created. The response can then be inconsistent.
         var isInterrupted: Bool { flags & UInt16(NLM_F_DUMP_INTR) != 0 }
 
         /// The error number at the end of a response, 0 for success, or `nil` if this message isn't the end.
@@ -301,7 +301,7 @@ struct NetlinkBytes {
         return buffer.loadUnaligned(fromByteOffset: offset, as: Number.self)
     }
 
-    /// Returns the bytes that follow an offset, or `nil` if it is out of bounds.
+    /// Returns the bytes that follow an offset, or `nil` if the offset is out of bounds.
     func dropFirst(_ offset: Int) -> NetlinkBytes? {
         guard offset >= 0, offset <= count else { return nil }
         return NetlinkBytes(UnsafeRawBufferPointer(rebasing: buffer[offset...]))

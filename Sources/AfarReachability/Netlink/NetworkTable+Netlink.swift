@@ -128,7 +128,7 @@
             case RTA_GATEWAY:
                 gateway = attribute.value.address(family)
             case RTA_VIA:
-                // A gateway of the other family: the family's number, followed by the address.
+                // A gateway of the other address family: the family's number, followed by the address.
                 gateway = IPAddress.Family(kernel: attribute.value.load(at: 0)).flatMap {
                     attribute.value.dropFirst(2)?.address($0)
                 }
@@ -184,7 +184,7 @@
             else { return nil }
             self.init(family: family, priority: 0, action: .nothing)
             isInverted = flags & UInt32(FIB_RULE_INVERT) != 0
-            // No rule for a source address applies, because the kernel chooses a connection's source address after the
+            // Rules for source addresses never apply, because the kernel chooses a connection's source address after the
             // first lookup.
             requiresUncommonPackets = sourceLength != 0 || service != 0
             if destinationLength != 0 {
@@ -199,8 +199,8 @@
                 default: read(attribute)
                 }
             }
-            // The kernel's message includes a mask even if the rule was created without one, so that its mark must match
-            // completely.
+            // If a rule was created without a mask, its mark must match completely. The kernel's message then includes a
+            // mask of all ones.
             switch Int(action) {
             case FR_ACT_TO_TBL: self.action = .lookUp(table: table)
             case FR_ACT_GOTO: self.action = next.map { .goTo(priority: $0) } ?? .nothing

@@ -111,7 +111,7 @@ extension NetworkTable {
     /// table, then the lowest metric.
     ///
     /// One difference: if a hop's link is down, this method uses an equally specific route with a working link. The
-    /// kernel keeps using the first route until the route is removed, which a network manager soon does.
+    /// kernel keeps using the first route until a network manager removes it, usually soon.
     func lookUpRoute(to destination: Destination) -> RouteLookup {
         if needsKernelLookup(for: destination) { return kernelLookup(to: destination) }
         var first: RouteLookup?
@@ -179,7 +179,7 @@ extension NetworkTable {
         for length in Set(fitting.map(\.prefixLength)).sorted(by: >) {
             let routes = fitting.filter { $0.prefixLength == length }.stablySorted { $0.metric < $1.metric }
             let living = routes.filter { $0.hops.isEmpty || $0.hops.contains { !$0.isDead } }
-            // The kernel only considers the best route, and leaves the table at a throw route or a suppressed one.
+            // The kernel only considers the best route, and leaves the table at a throw route or a suppressed route.
             // Routes that block packets are never suppressed.
             guard let best = living.first else { continue }
             if best.kind == .throw || best.refusal == nil && length <= suppressed ?? -1 { break }
@@ -209,7 +209,7 @@ extension NetworkTable {
 // MARK: - Usable hops
 
 extension NetworkTable {
-    /// Returns the usable hops of routes that match equally well, in the kernel's order, or the reason that none is
+    /// Returns the usable hops of routes that match equally well, in the kernel's order, or the reason that no hop is
     /// usable.
     func lookUpHops(of routes: [TableRoute], to destination: Destination) -> RouteLookup {
         var hops: [FoundHop] = []
@@ -279,7 +279,7 @@ extension NetworkTable {
 
 extension NetworkPath.UnsatisfiedReason {
     /// Creates the reason for an error of a route request: `EINVAL` for a blackhole, `EACCES` for a prohibited route,
-    /// `EHOSTUNREACH` for an unreachable one, and `ENETUNREACH` if no route exists.
+    /// `EHOSTUNREACH` for an unreachable route, and `ENETUNREACH` if no route exists.
     init(routingError number: Int32) {
         switch number {
         case 22: self = .routeRefused(.blackhole)

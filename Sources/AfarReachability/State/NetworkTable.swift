@@ -123,7 +123,7 @@ struct RoutingRule: Sendable, Equatable {
         }
     }
 
-    /// Returns whether the rule applies to this user's new connections to a destination, if they have no socket
+    /// Returns whether the rule applies to this user's new connections to a destination, if the connections have no socket
     /// options.
     func applies(to target: Destination, userID: UInt32) -> Bool {
         let fits =
@@ -184,8 +184,8 @@ enum Destination: Sendable, Hashable {
 extension NetworkTable {
     typealias Kind = NetworkInterface.Kind
 
-    /// Returns the kind of an interface. An interface that only divides another one, or joins several, has the kind of
-    /// its lower interface.
+    /// Returns the kind of an interface. An interface that only divides another interface, or joins several, has the kind
+    /// of its lower interface.
     func kind(of link: Link) -> Kind {
         let kind = link.ownKind
         guard link.isTransparent else { return kind }
@@ -200,8 +200,8 @@ extension NetworkTable {
         return lowerKinds(of: link, isWanted: { $0.ownKind.isPhysical && !$0.isTransparent }).first ?? kind
     }
 
-    /// Returns the kinds of the lower links that match, with working links first. Each link is visited once, because
-    /// two messages can describe a cycle even though the kernel prevents cycles.
+    /// Returns the kinds of the lower links that match, with working links first. Each link is visited once. The kernel
+    /// prevents cycles, but its messages can describe a cycle if a link changes during the read.
     private func lowerKinds(of link: Link, isWanted: (Link) -> Bool) -> [Kind] {
         var visited: Set<Int32> = [link.index]
         var waiting = [link]
@@ -237,7 +237,7 @@ extension NetworkTable.Link {
         }
     }
 
-    /// Whether the interface only divides another one or joins several.
+    /// Whether the interface only divides another interface or joins several.
     var isTransparent: Bool {
         guard let driverKind else { return false }
         return ["vlan", "macvlan", "macvtap", "ipvlan", "ipvtap", "bond", "team", "hsr", "macsec"].contains(driverKind)

@@ -99,7 +99,7 @@ public struct JSONLocation: Error, Hashable, Sendable, CustomStringConvertible {
 
 /// Finds the position at which text stops being valid JSON (RFC 8259). It runs after a parser has failed without reporting a position.
 struct JSONFaultFinder {
-    /// The maximum nesting depth of arrays and objects, which is the limit of Foundation's parsers.
+    /// The maximum nesting depth of arrays and objects, as in Foundation's parsers.
     static let maximumDepth = 512
 
     private struct Fault: Error {

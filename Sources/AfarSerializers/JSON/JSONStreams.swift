@@ -142,12 +142,12 @@ public struct JSONTextSequenceParser<T: Decodable & Sendable>: DataStreamParser 
     private var state = State.beginning(bytesOfMark: 0)
 
     private enum State {
-        /// At the beginning, after the given number of bytes of a byte-order mark.
+        /// At the beginning. The associated value is the number of bytes read of a byte-order mark.
         case beginning(bytesOfMark: Int)
         case inRecord
         /// After a value, where only white space and a separator are allowed.
         case betweenRecords
-        /// Skips bytes up to the next separator, after an error was reported.
+        /// After a reported error. Bytes up to the next separator are skipped.
         case skipping
     }
 
@@ -284,8 +284,8 @@ struct JSONRecord: Sendable {
 
 /// An error that identifies an invalid value in a JSON stream. Later values can still be read.
 ///
-/// This error is the `underlyingError` of an ``AFError/responseSerializationFailed(reason:)``. The reason of the `AFError` is
-/// ``AFError/ResponseSerializationFailureReason/decodingFailed(error:)`` for ``Reason/undecodable(_:)``, and otherwise
+/// This error is the `underlyingError` of an ``AFError/responseSerializationFailed(reason:)``. For ``Reason/undecodable(_:)``,
+/// the reason of the `AFError` is ``AFError/ResponseSerializationFailureReason/decodingFailed(error:)``. Otherwise, it is
 /// ``AFError/ResponseSerializationFailureReason/customSerializationFailed(error:)``.
 public struct JSONStreamError: Error, Sendable {
     /// The reason that a value can't be read.

@@ -28,7 +28,7 @@ extension DataStreamRequest {
             onLastDelimiter: { rest.isUnneeded.store(true, ordering: .relaxed) })
     }
 
-    /// Whether the rest of the response follows the last delimiter.
+    /// Stores whether the last delimiter has been read, so that the rest of the response isn't needed.
     fileprivate final class Rest: Sendable {
         let isUnneeded = Atomic(false)
     }
@@ -74,7 +74,7 @@ extension DataStreamRequest {
             /// Returns the next chunk, or nil at the end of the response.
             public mutating func next() async throws -> Data? {
                 guard !hasEnded else { return nil }
-                // Without a completion, the task was canceled.
+                // If the stream ends without a completion, the task was canceled.
                 guard let event = await base.next()?.event else { throw AFError.explicitlyCancelled }
                 switch event {
                 case .stream(.success(let data)): return data

@@ -35,8 +35,8 @@ struct BinaryPropertyListCheck {
         while let container = check.containers.last { try check.advance(container) }
     }
 
-    /// Each reference to an object uses at least one byte. A valid list therefore has fewer objects than bytes, unless it
-    /// refers to the same array or dictionary more than once.
+    /// Each reference to an object uses at least one byte. A valid list therefore has fewer objects than bytes, unless
+    /// several references lead to the same array or dictionary.
     private init(_ data: Data) throws(PropertyListError) {
         layout = try BinaryPropertyListLayout(data)
         maximumObjects = max(50_000, data.count)
@@ -102,7 +102,7 @@ struct BinaryPropertyListCheck {
 /// The layout of a binary property list: a magic number, the objects, a table of their offsets, and a 32-byte trailer
 /// that describes the table.
 struct BinaryPropertyListLayout {
-    /// The properties of an object that the check uses.
+    /// The object properties that the check uses.
     enum Object {
         /// A number, date, text or data value with its size in bytes.
         case scalar(bytes: Int, isText: Bool)
@@ -134,7 +134,7 @@ struct BinaryPropertyListLayout {
         self.table = table
     }
 
-    /// Returns the number of the object to which the reference at a position refers.
+    /// Returns the object number in the reference at a position.
     func reference(at place: Int) -> Int? {
         Self.integer(in: bytes, at: place, size: referenceSize)
     }

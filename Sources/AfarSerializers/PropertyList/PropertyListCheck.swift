@@ -19,7 +19,8 @@ enum PropertyListCheck {
         default: break
         }
         if let format, !allowedFormats.contains(format) { throw PropertyListError(.formatNotAllowed(format)) }
-        // A bare word is also valid OpenStep. If OpenStep isn't allowed, the error contains the data instead of the format.
+        // A single unquoted word is also valid OpenStep. If OpenStep isn't allowed, the error contains the data instead of the
+        // format.
         if format == nil, !allowedFormats.contains(.openStep) {
             throw unknownFormat(of: data)
         }
@@ -49,8 +50,8 @@ enum PropertyListCheck {
     }
 }
 
-/// Measures the nesting depth of an XML property list. Where Foundation's readers could interpret the text differently,
-/// the check overestimates the depth or throws an error.
+/// Measures the nesting depth of an XML property list. If Foundation's readers could interpret the text in different ways, the
+/// check overestimates the depth or throws an error.
 struct XMLPropertyListCheck {
     private var rest: ArraySlice<UInt8>
     private var depth = 0
@@ -68,7 +69,7 @@ struct XMLPropertyListCheck {
         }
     }
 
-    /// Returns each text, in UTF-8, that Foundation could read from the data. Foundation's decoders differ from Afar's and can
+    /// Returns, in UTF-8, each text that Foundation could read from the data. Foundation's decoders differ from Afar's and can
     /// use another encoding for the same name, so the check must cover both interpretations. Invalid bytes are rejected because
     /// they make Foundation's number reader terminate the process.
     private static func readings(of data: Data, in encoding: TextEncoding) throws(PropertyListError) -> [[UInt8]] {
@@ -103,7 +104,7 @@ struct XMLPropertyListCheck {
     private mutating func open() throws(PropertyListError) {
         let tag = rest.prefix { $0 != UInt8(ascii: ">") }
         rest = rest[tag.endIndex...]
-        // A quoted > doesn't end the tag.
+        // A quoted `>` doesn't end the tag.
         if tag.last == UInt8(ascii: "/"), !tag.contains(where: { $0 == 0x22 || $0 == 0x27 }) { return }
         depth += 1
         // The plist element and the innermost value don't count toward the depth.

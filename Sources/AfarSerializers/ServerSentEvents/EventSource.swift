@@ -179,8 +179,8 @@ extension EventSource {
         public var jitter: Double
         /// The maximum number of consecutive connections without an event, or `nil` for no limit, which is the default.
         ///
-        /// When the limit is reached, the sequence throws the error of the last connection, or ends if that connection
-        /// had none.
+        /// When the limit is reached, the sequence throws the error of the last connection, or ends if that connection had no
+        /// error.
         public var maximumFailures: Int?
 
         /// Creates rules for reconnecting.
@@ -215,7 +215,7 @@ extension EventSource {
 
         /// The upper limit of delays, one year. It prevents overflow in calculations.
         private static let longest = Duration.seconds(31_536_000)
-        /// The minimum value to multiply after a connection without an event. It ensures a pause between failed connections
+        /// The minimum delay to multiply after a connection without an event. It ensures a pause between failed connections
         /// even if the initial delay is zero.
         private static let shortestGrown = Duration.milliseconds(100)
     }

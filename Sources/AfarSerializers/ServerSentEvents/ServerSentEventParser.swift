@@ -36,7 +36,7 @@ public struct ServerSentEventParser: DataStreamParser {
     /// Creates a parser.
     ///
     /// - Parameters:
-    ///   - lastEventID: The ID of events before the server sends an ID. When reconnecting, pass the last ID of the previous
+    ///   - lastEventID: The ID of the events that precede the server's first ID. When reconnecting, pass the last ID of the previous
     ///     connection. The default is an empty string.
     ///   - maximumEventSize: The maximum size of an event in bytes. For a larger event, the parser returns a failure with a
     ///     ``ServerSentEventTooLarge``. The default is 1 MiB.
@@ -157,8 +157,7 @@ public struct ServerSentEvent: Hashable, Sendable {
     public var event: String
     /// The data of the event. Multiple lines are joined with LF.
     public var data: String
-    /// The last event ID of the stream at the time of this event: the event's own ID or, if it has none, the latest earlier ID. It is
-    /// empty if the server has sent no ID.
+    /// The event's own ID or, if the event has no ID, the latest earlier ID of the stream. Empty if the server has sent no ID.
     public var id: String
 
     /// Creates an event.
@@ -209,7 +208,7 @@ extension DataStreamRequest {
     /// ``ServerSentEventTooLarge``. The error ends the request if ``DataStreamRequest/automaticallyCancelOnStreamError`` is
     /// `true`.
     ///
-    /// This method doesn't reconnect. For that, use
+    /// This method doesn't reconnect. To reconnect, use
     /// ``AfarCore/Session/serverSentEvents(_:method:headers:lastEventID:reconnection:maximumEventSize:interceptor:requestModifier:)``.
     ///
     /// - Parameters:

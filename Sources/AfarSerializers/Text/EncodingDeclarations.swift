@@ -74,7 +74,7 @@ enum XMLDeclaration {
     /// Returns the label of the encoding, or `nil` if the document declares no encoding and is therefore UTF-8.
     static func label(in bytes: Data) -> String? {
         let start = [UInt8](bytes.prefix(1024))
-        // The first character is <, so adjacent NULs reveal the size of code units.
+        // The first character is `<`, so adjacent NULs reveal the size of code units.
         for (beginning, label) in wideBeginnings where start.starts(with: beginning) { return label }
         guard let label = label(in: String(decoding: start, as: UTF8.self)) else { return nil }
         // The label was read byte by byte, so the encoding can't have wide code units.
@@ -93,7 +93,7 @@ enum XMLDeclaration {
 /// 13.2.3.2, "prescan a byte stream to determine its encoding").
 struct HTMLPrescan {
     private var rest: ArraySlice<UInt8>
-    /// Whether the last byte read was the > of a tag.
+    /// Whether the last byte read was the `>` of a tag.
     private var isAtTagEnd = false
 
     /// Returns the label of the encoding, or `nil` if the page declares no known encoding.
@@ -106,7 +106,7 @@ struct HTMLPrescan {
     private mutating func run() -> String? {
         while !rest.isEmpty {
             if begins(with: "<!--") {
-                // The dashes of a comment's end can overlap those of its beginning.
+                // The dashes that end a comment can overlap the dashes that begin the comment.
                 rest = rest.dropFirst(2)
                 skip(past: "-->")
             } else if begins(with: "<meta"), rest.dropFirst(5).first.map({ Self.isSpace($0) || $0 == 0x2F }) == true {
@@ -124,7 +124,6 @@ struct HTMLPrescan {
         return nil
     }
 
-    /// Reads the attributes of a `meta` element.
     private mutating func readMeta() -> String? {
         var names: Set<String> = []
         var isContentType = false

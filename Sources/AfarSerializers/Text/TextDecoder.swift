@@ -32,7 +32,7 @@ public struct TextDecoder: Sendable {
         decoder = encoding.makeDecoder()
     }
 
-    /// The offset of the first malformed bytes from the beginning of the text, or `nil` if there have been none.
+    /// The offset of the first malformed bytes from the beginning of the text, or `nil` if no bytes were malformed.
     public var malformedOffset: Int? { decoder.malformedOffset.map { $0 + lengthOfMark } }
 
     /// Returns the text up to the last complete character. It can be empty.
@@ -40,7 +40,7 @@ public struct TextDecoder: Sendable {
         bytes.withUnsafeBytes { decode($0.bindMemory(to: UInt8.self)) }
     }
 
-    /// Returns U+FFFD if the last character is incomplete, and otherwise an empty string.
+    /// Returns U+FFFD if the last character is incomplete. Otherwise, returns an empty string.
     ///
     /// Call this method once, after all bytes. To decode another text, create another decoder.
     public mutating func finish() -> String {

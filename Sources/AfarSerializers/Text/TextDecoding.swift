@@ -209,7 +209,7 @@ public struct DecodedText: Sendable, Hashable, CustomStringConvertible {
     public let reason: Reason
     /// The unknown charset that was ignored, if any.
     public let unknownCharset: String?
-    /// The zero-based offset of the first malformed bytes, which became U+FFFD, or `nil` if there are none.
+    /// The zero-based offset of the first malformed bytes, which became U+FFFD, or `nil` if no bytes are malformed.
     public let malformedOffset: Int?
 
     /// The decoded text.

@@ -79,7 +79,6 @@
             return inet_pton(AF_INET, host, &ipv4) == 1 || inet_pton(AF_INET6, host, &ipv6) == 1
         }
 
-        /// Returns whether the certificate is valid for a host name or an address.
         func isValid(forHost host: String) throws(ServerTrustError) -> Bool {
             guard let certificate = X509.read(derEncoded) else { throw .noCertificates }
             return Self.isValid(certificate.raw, forHost: host)

@@ -5,15 +5,15 @@
     /// Searches for a valid path from a server's certificate to a trusted certificate.
     ///
     /// A certificate can have several possible issuers. For example, a cross-signed authority has two certificates, one of which
-    /// can have expired (RFC 4158, section 2.3). OpenSSL builds one path and doesn't try another one if that path is invalid. The
-    /// search only selects certificates. OpenSSL validates each path with the settings of the failed validation, but without its
-    /// verification callback.
+    /// can have expired (RFC 4158, section 2.3). OpenSSL builds only one path, even if that path is invalid. The search only
+    /// selects certificates. OpenSSL validates each path. It uses the settings of the failed validation, but not the verification
+    /// callback.
     struct CertificatePaths {
         /// The maximum number of presented certificates that are considered, besides the server's own.
         static let maximumPresented = 64
         /// The maximum number of paths that are tried, including dead ends.
         private static let maximumCount = 100
-        /// The maximum duration of a search, in seconds of the thread's processor time.
+        /// The maximum duration of a search, in seconds of the thread's CPU time.
         private static let maximumDuration = 0.08
 
         private let failed: OpaquePointer
@@ -44,7 +44,7 @@
             presented = Array(others.prefix(Self.maximumPresented))
         }
 
-        /// Searches for a valid path. If there is one, it becomes the path of the failed context, which then has no error.
+        /// Searches for a valid path. If the search succeeds, sets the path on the failed context and clears the context's error.
         mutating func find() -> Bool {
             guard let server = path.first else { return false }
             let stack = X509_STORE_CTX_get1_certs(failed, X509_get_subject_name(server))
@@ -55,7 +55,7 @@
             return isTrusted || extend()
         }
 
-        /// Tries each possible issuer of the last certificate in the path: first the trusted ones, which end the path.
+        /// Tries each possible issuer of the last certificate in the path. Trusted issuers, which end the path, come first.
         private mutating func extend() -> Bool {
             guard let last = path.last else { return false }
             let stack = X509_STORE_CTX_get1_certs(failed, X509_get_issuer_name(last))
@@ -78,8 +78,8 @@
             return false
         }
 
-        /// Returns whether a trusted certificate must be used instead of a presented one, or rejects every certificate with its
-        /// name and key (`openssl x509 -addreject`).
+        /// Returns whether to skip a presented certificate. This is true if the trusted certificate is the same certificate, or
+        /// rejects every certificate with its name and key (`openssl x509 -addreject`).
         private static func hides(_ trusted: OpaquePointer, _ presented: OpaquePointer) -> Bool {
             let isRejected = X509_check_trust(trusted, X509_TRUST_SSL_SERVER, 0) == X509_TRUST_REJECTED
             return X509_cmp(trusted, presented) == 0 || isRejected && hasSameKey(trusted, presented)
@@ -91,7 +91,7 @@
 
         private var canContinue: Bool { remainingCount > 0 && Self.processorTime < end }
 
-        /// Returns whether the path contains the subject with the same key, so that another certificate of it would form a loop.
+        /// Returns whether the path contains a certificate with the same subject and key. A second one would form a loop.
         private func isInPath(_ certificate: OpaquePointer) -> Bool {
             path.contains {
                 X509_NAME_cmp(X509_get_subject_name($0), X509_get_subject_name(certificate)) == 0
@@ -114,7 +114,7 @@
             return isIssuer
         }
 
-        /// Validates the path, followed by a trusted certificate.
+        /// Validates the path with a trusted certificate appended.
         private func validate(endingIn anchor: OpaquePointer) -> Bool {
             let (intermediates, anchors) = (afar_x509_stack(), afar_x509_stack())
             defer {

@@ -60,8 +60,8 @@
             return .hostMismatch(certificate.flatMap { Certificate($0) }, host: host)
         }
 
-        /// Returns the chain up to the first invalid signature. The result always contains the server's own certificate, whose key the
-        /// handshake has verified.
+        /// Returns the chain up to the first invalid signature. The result always contains the server's own certificate, because the
+        /// handshake has verified its key.
         func signedChain() -> [Certificate] {
             guard let store = try? CertificateStore() else { return Array(trust.certificates.prefix(1)) }
             var goodCount = Int32.max
@@ -220,7 +220,6 @@
         // Sendable because OpenSSL only reads from the store.
         package let raw: OpaquePointer
 
-        /// Creates an empty store.
         init() throws(CertificateError) {
             guard let raw = X509_STORE_new() else { throw .noCertificateAuthorities("memory ran out") }
             self.raw = raw

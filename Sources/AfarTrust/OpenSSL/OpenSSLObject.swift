@@ -40,7 +40,6 @@
     final class MemoryBuffer {
         let raw: OpaquePointer
 
-        /// Creates an empty buffer.
         init?() {
             guard let raw = BIO_new(BIO_s_mem()) else { return nil }
             self.raw = raw

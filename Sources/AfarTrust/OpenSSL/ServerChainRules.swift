@@ -14,7 +14,7 @@
         ///   - requiresNames: Whether the server's certificate must have a host name or an address as an alternative name. If the
         ///     certificate has neither, libcurl compares the host with the certificate's common name. The default is false.
         ///   - revocationLists: The revocation lists that were set on the context, if any.
-        /// - Returns: Whether a chain is valid. If none is, the error of the first chain is set on the context.
+        /// - Returns: Whether a chain is valid. If no chain is valid, the error of the first chain is set on the context.
         package static func validate(
             _ context: OpaquePointer, isStrict: Bool, requiresNames: Bool = false, revocationLists: OpaquePointer? = nil
         ) -> Bool {

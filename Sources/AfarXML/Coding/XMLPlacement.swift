@@ -1,8 +1,7 @@
 /// The placement of a key's value in an element.
 ///
-/// Names are local names without a prefix. If a placement specifies no namespace, a child in its parent's namespace takes
-/// precedence over other children with the same name, and an attribute in no namespace takes precedence over other attributes
-/// with the same name.
+/// Names are local names without a prefix. A placement without a namespace prefers a child in its parent's namespace to other
+/// children with the same name. It prefers an attribute in no namespace to other attributes with the same name.
 public struct XMLPlacement: Hashable, Sendable {
     let kind: Kind
     let namespace: String?
@@ -32,12 +31,12 @@ public struct XMLPlacement: Hashable, Sendable {
 
     /// Returns the placement in a child element of a namespace.
     ///
-    /// - Parameter namespace: The namespace URI, or an empty string for none.
+    /// - Parameter namespace: The namespace URI, or an empty string for no namespace.
     public static func child(namespace: String) -> XMLPlacement { XMLPlacement(.child, namespace: namespace) }
 
     /// Returns the placement in an attribute of a namespace.
     ///
-    /// - Parameter namespace: The namespace URI, or an empty string for none.
+    /// - Parameter namespace: The namespace URI, or an empty string for no namespace.
     public static func attribute(namespace: String) -> XMLPlacement { XMLPlacement(.attribute, namespace: namespace) }
 
     /// Returns the placement in a child element that contains only an array's elements:
@@ -46,7 +45,7 @@ public struct XMLPlacement: Hashable, Sendable {
     /// - Parameters:
     ///   - item: The name of the elements when they are written, or `nil` to use the encoder's ``XMLEncoder/itemName``.
     ///     When reading, elements with any name are accepted.
-    ///   - namespace: The namespace URI, an empty string for none, or `nil` for any.
+    ///   - namespace: The namespace URI, an empty string for no namespace, or `nil` for any namespace.
     public static func wrapped(item: String? = nil, namespace: String? = nil) -> XMLPlacement {
         XMLPlacement(.wrapped(item: item), namespace: namespace)
     }
@@ -58,12 +57,12 @@ public struct XMLPlacement: Hashable, Sendable {
 public enum XMLPlacementStrategy: Sendable {
     /// Uses ``XMLPlacement/automatic`` for all keys.
     case automatic
-    /// Uses the placement for a key's name, at any depth, and ``XMLPlacement/automatic`` for other keys.
+    /// Uses the dictionary's placement for a key's name, at any depth. Uses ``XMLPlacement/automatic`` for other keys.
     case byName([String: XMLPlacement])
     /// Uses the placement that a closure returns for a coding path that ends with the key.
     @preconcurrency case custom(@Sendable (_ codingPath: [any CodingKey]) -> XMLPlacement)
 
-    /// Returns the placement of a key's value, or `nil` if the strategy doesn't specify one.
+    /// Returns the placement of a key's value, or `nil` if the strategy specifies no placement.
     func placement(of key: any CodingKey, in codingPath: @autoclosure () -> [any CodingKey]) -> XMLPlacement? {
         switch self {
         case .automatic: nil

@@ -98,9 +98,9 @@ extension XML {
 extension XML.NodeProtocol {
     /// Returns the node as XML text, with its content and the required namespace declarations.
     ///
-    /// - Parameter prettyPrinted: A Boolean value that indicates whether to put elements that contain only elements on
-    ///   separate lines, indented by two spaces per level. White space between these elements is then removed unless
-    ///   `xml:space` is `preserve`. The default is `false`, which preserves all white space.
+    /// - Parameter prettyPrinted: A Boolean value that indicates whether each child starts on its own line, in elements that
+    ///   contain no text. The lines are indented by two spaces per level. White space between these children is then removed
+    ///   unless `xml:space` is `preserve`. The default is `false`, which preserves all white space.
     public func xmlString(prettyPrinted: Bool = false) -> String {
         switch node.kind {
         case .document: document.xmlString(prettyPrinted: prettyPrinted)

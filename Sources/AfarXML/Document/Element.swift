@@ -28,7 +28,8 @@ extension XML.Element {
     ///
     /// - Parameters:
     ///   - localName: The name without a prefix.
-    ///   - namespace: The namespace URI, or an empty string for none. The default, `nil`, accepts any namespace.
+    ///   - namespace: The namespace URI, or an empty string for no namespace. The default, `nil`, accepts any
+    ///     namespace.
     public func children(named localName: String, namespace: String? = nil) -> [XML.Element] {
         children.filter { $0.hasName(localName, namespace) }
     }
@@ -37,7 +38,8 @@ extension XML.Element {
     ///
     /// - Parameters:
     ///   - localName: The name without a prefix.
-    ///   - namespace: The namespace URI, or an empty string for none. The default, `nil`, accepts any namespace.
+    ///   - namespace: The namespace URI, or an empty string for no namespace. The default, `nil`, accepts any
+    ///     namespace.
     public func first(named localName: String, namespace: String? = nil) -> XML.Element? {
         chain(from: xmlFirstElementChild(pointer)) { xmlNextElementSibling($0) }.lazy.map(XML.Element.init)
             .first { $0.hasName(localName, namespace) }
@@ -88,12 +90,13 @@ extension XML.Element {
     ///
     /// - Parameters:
     ///   - localName: The name without a prefix.
-    ///   - namespace: The namespace URI, or an empty string for none. The default, `nil`, accepts any namespace.
+    ///   - namespace: The namespace URI, or an empty string for no namespace. The default, `nil`, accepts any
+    ///     namespace.
     public func attribute(_ localName: String, namespace: String? = nil) -> String? {
         attributes.first { $0.hasName(localName, namespace) }?.value
     }
 
-    /// Returns the value of an attribute without a namespace. Most attributes have none.
+    /// Returns the value of an attribute without a namespace. Most attributes have no namespace.
     public subscript(localName: String) -> String? { attribute(localName, namespace: "") }
 
     /// The namespaces that this element declares, as URIs by prefix. The default namespace has an empty prefix.

@@ -64,8 +64,8 @@ final class ParseRun {
     }
 
     /// The libxml2 options for XML. External resources aren't loaded, and lines beyond 65,535 are counted. The declared
-    /// encoding is ignored, because the bytes have already been converted to UTF-8. Short text is stored inside its node.
-    /// libxml2 allows this option only for trees that aren't modified.
+    /// encoding is ignored, because the bytes have already been converted to UTF-8. Short text is stored inside its node,
+    /// which libxml2 allows only for trees that aren't modified.
     static let flags = Int32(
         XML_PARSE_NONET.rawValue | XML_PARSE_BIG_LINES.rawValue | XML_PARSE_IGNORE_ENC.rawValue
             | XML_PARSE_COMPACT.rawValue)
@@ -141,7 +141,7 @@ final class ParseRun {
         }
     }
 
-    /// Throws an error if libxml2 hasn't parsed all bytes. It ends a document at a NUL, regardless of the bytes that
+    /// Throws an error if libxml2 hasn't parsed all bytes. libxml2 ends a document at a NUL, regardless of the bytes that
     /// follow.
     func checkEnd(hasMore: Bool = false) throws(XML.Error) {
         guard let input = context.pointee.input?.pointee, hasMore || input.cur < input.end else { return }
@@ -223,8 +223,8 @@ extension XML.Error.Kind {
 
 /// The global state of libxml2.
 enum Library {
-    /// Initializes libxml2. This must precede all other libxml2 calls, because multiple threads use libxml2. libxml2 is
-    /// never cleaned up because other code in the process might use it.
+    /// Initializes libxml2. Call this method before all other calls of libxml2, because multiple threads use libxml2.
+    /// libxml2 is never cleaned up because other code in the process might use it.
     static func prepare() { _ = isReady }
 
     private static let isReady: Bool = {

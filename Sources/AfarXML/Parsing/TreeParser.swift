@@ -8,7 +8,6 @@ struct TreeParser {
 
     init(_ options: XML.ParsingOptions) { self.options = options }
 
-    /// Parses the bytes of a document.
     func parse(_ data: Data, _ contentType: String?) throws(XML.Error) -> Tree {
         try checkSize(data.count)
         let encoding = try SourceEncoding(options, contentType).encoding(of: data)
@@ -21,13 +20,11 @@ struct TreeParser {
         try Data(text.utf8).withBytes { bytes throws(XML.Error) in try parse(bytes) }
     }
 
-    /// Parses the bytes of an HTML page.
     func parseHTML(_ data: Data, _ contentType: String?) throws(XML.Error) -> Tree {
         try checkSize(data.count)
         return try parseHTML(SourceEncoding(options, contentType).textOfHTML(data))
     }
 
-    /// Parses an HTML page.
     func parseHTML(_ text: String) throws(XML.Error) -> Tree {
         try Data(text.utf8).withBytes { bytes throws(XML.Error) in
             try checkSize(bytes.count)
@@ -80,8 +77,8 @@ struct TreeParser {
     }
 }
 
-/// A scanner that checks a document before libxml2 receives it. It detects input that libxml2 would process in
-/// quadratic time or fail on.
+/// A scanner that checks a document before libxml2 receives it. It detects input on which libxml2 would fail or take
+/// quadratic time.
 struct MarkupScanner {
     private var scanner = afar_xml_scanner()
     private let maximumAttributes: Int
@@ -93,7 +90,7 @@ struct MarkupScanner {
         maximumDocumentType = options.documentType == .refused ? .max : Int(AFAR_XML_MAXIMUM_DOCUMENT_TYPE)
     }
 
-    /// The number of bytes received of an incomplete tag, or 0 if no tag is incomplete.
+    /// The number of received bytes of an incomplete tag, or 0 if no tag is incomplete.
     var openTagLength: Int { scanner.place == AFAR_XML_TAG ? scanner.seen - scanner.tag : 0 }
 
     /// Scans the next bytes of the document in UTF-8.

@@ -107,10 +107,8 @@ final class PushRun {
         xmlSwitchEncoding(run.context, XML_CHAR_ENCODING_UTF8)
     }
 
-    /// Parses the next bytes.
     func feed(_ chunk: Data) throws(XML.Error) { try feedUTF8(source.utf8(of: chunk)) }
 
-    /// Ends the document.
     func finish() throws(XML.Error) {
         try feedUTF8(source.finish())
         try feedParts(openTag)

@@ -73,7 +73,7 @@ extension XML {
 }
 
 extension XML.StartTag {
-    /// Returns the value of an attribute without a namespace. Most attributes have none.
+    /// Returns the value of an attribute without a namespace. Most attributes have no namespace.
     public subscript(localName: String) -> String? {
         attributes.first { $0.name.localName == localName && $0.name.namespaceURI == nil }?.value
     }

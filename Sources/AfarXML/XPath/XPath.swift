@@ -103,7 +103,7 @@ extension XML.XPathResult {
     }
 
     /// The result as a Boolean value, converted like XPath's `boolean()` (section 4.3). It is `true` for at least one
-    /// node, nonempty text, or a number except 0 and NaN.
+    /// node, nonempty text, or any number except 0 and NaN.
     public var boolean: Bool {
         switch self {
         case .nodes(let nodes): !nodes.isEmpty

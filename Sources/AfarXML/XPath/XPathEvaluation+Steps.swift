@@ -334,7 +334,7 @@ extension UnsafeMutablePointer<xmlNode> {
 
     var isAttribute: Bool { pointee.type == XML_ATTRIBUTE_NODE }
 
-    /// Whether the node can have children: whether it is an element or the document.
+    /// Whether the node is an element or the document. Only these nodes can have children.
     private var isParent: Bool {
         switch pointee.type {
         case XML_ELEMENT_NODE, XML_DOCUMENT_NODE, XML_HTML_DOCUMENT_NODE: true
@@ -369,7 +369,7 @@ extension UnsafeMutablePointer<xmlNode> {
         return nil
     }
 
-    /// The last descendant, or the node itself if it has none.
+    /// The last descendant, or the node itself if it has no descendants.
     var lastDescendant: xmlNodePtr {
         var node = self
         while let last = node.lastChild { node = last }

@@ -88,7 +88,7 @@ struct XPathReader {
         return Array(bytes[(position + 1)..<end])
     }
 
-    /// Returns an error at the current or another position.
+    /// Returns an error at the given position or, without one, at the current position.
     func failure(_ words: String, at other: Int? = nil) -> XML.Error {
         XML.Error(
             .invalidXPath, "\(words) in the XPath expression “\(String(decoding: bytes, as: UTF8.self))”",

@@ -2,7 +2,7 @@ import AfarCharsets
 
 // MARK: - Chinese
 
-/// gb18030 and GBK, which has the same decoder (Encoding Standard, sections 10.1.1 and 10.2.1).
+/// gb18030 and GBK, which have the same decoder (Encoding Standard, sections 10.1.1 and 10.2.1).
 struct GB18030Rules: DecodingRules {
     private let table = CodePointTable.gb18030
     private let ranges = CodePointTable.gb18030Ranges

@@ -134,8 +134,8 @@ enum DecodingStep {
 
 /// A buffer that encodes code points as UTF-8, large enough for the output of one block of input.
 struct UTF8Output: ~Copyable {
-    /// The size of an input block. Each byte produces at most three bytes of output, in addition to bytes kept from
-    /// earlier blocks.
+    /// The size of an input block. Each byte produces at most three bytes of output. Bytes kept from earlier blocks
+    /// produce additional output.
     static let bytesAtATime = 4096
 
     private let memory: UnsafeMutableBufferPointer<UInt8>

@@ -34,7 +34,8 @@ struct KeyedElements<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
         guard let part = part(of: type, key) else { return nil }
         if part.isNilForOptional {
-            // If the part is a list with more elements, only its first element is nil, and not the entire list.
+            // If later siblings have the same name, the part is the first element of a list. Then only this element is
+            // nil, not the entire list.
             guard case .list = element.decoding.kind(of: type), part.hasLaterSiblingWithSameName else { return nil }
         }
         return try element.decoding.value(type, at: part, inside: element, key: key)

@@ -179,8 +179,8 @@ extension ElementDecoder {
 
 /// An index of an element's children and attributes by key.
 ///
-/// A decoder creates the index when all keys are requested, for example by a dictionary, because the index makes the lookups
-/// that follow fast. If a closure converts the keys, the decoder creates the index at the first lookup.
+/// A decoder creates the index when a caller requests all keys, as a dictionary does. The index makes the following lookups
+/// fast. If a closure converts the keys, the decoder creates the index at the first lookup.
 struct NodeIndex {
     /// The keys in document order.
     private(set) var keys: [String] = []

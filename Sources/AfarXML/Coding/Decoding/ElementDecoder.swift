@@ -82,8 +82,8 @@ final class ElementDecoder: Decoder {
         }
     }
 
-    /// Returns the decoder for a kind of type at this part. For an ``XMLChoice``, the decoder's part is the element's
-    /// name instead of its content.
+    /// Returns the decoder for a value of the given kind. It decodes an ``XMLChoice`` from the element's name instead
+    /// of its content.
     @inline(never)
     func adjusted(to kind: DecodedKind) -> ElementDecoder {
         guard case .item = part.role else { return self }
@@ -100,7 +100,8 @@ final class ElementDecoder: Decoder {
     var absentPart: NodePart { NodePart(part.node, .absent) }
 
     /// Returns the part for a missing value, or `nil` if this kind of type can't be decoded from a missing value. A
-    /// list can: the result is an empty list. A property wrapper can too, because its value can be a list.
+    /// missing list is decoded as an empty list. A property wrapper can also be decoded, because the wrapped value can
+    /// be a list.
     func absentPart(for kind: DecodedKind) -> NodePart? {
         switch kind {
         case .list, .placed: absentPart

@@ -85,7 +85,6 @@ extension NodePart {
         return true
     }
 
-    /// Whether a later sibling has the same name.
     var hasLaterSiblingWithSameName: Bool {
         var next = node.pointee.next
         while let sibling = next {

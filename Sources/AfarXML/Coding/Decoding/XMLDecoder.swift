@@ -25,7 +25,7 @@ public struct XMLDecoder: Sendable {
     public var dateDecodingStrategy: DateDecodingStrategy
     /// The format of bytes. The default is ``DataDecodingStrategy/base64``.
     public var dataDecodingStrategy: DataDecodingStrategy
-    /// The placement of values whose keys don't specify one. The default is ``XMLPlacement/automatic``.
+    /// The placement of values if their keys don't specify a placement. The default is ``XMLPlacement/automatic``.
     public var placementStrategy: XMLPlacementStrategy
     /// The required local name of the outermost element. The default, `nil`, accepts any name.
     public var rootName: String?

@@ -229,7 +229,7 @@ struct KeyedOutput<Key: CodingKey>: KeyedEncodingContainerProtocol {
 }
 
 // These methods replace the protocol's default implementations, which omit nil regardless of nilEncodingStrategy. A
-// generic method can't replace them, because the default implementations take precedence over it.
+// generic method can't replace them, because the default implementations take precedence over generic methods.
 
 extension KeyedOutput {
     /// Writes a value. For nil, follows `nilEncodingStrategy`.

@@ -5,7 +5,7 @@ import Foundation
 final class Encoding {
     let options: XMLEncoder
     var namespaces: OutputNamespaces
-    /// The first error in a method that can't throw. The next method that can throw throws this error.
+    /// The first error of a method that can't throw. The next throwing method throws this error.
     private var failure: EncodingError?
     private var stack = StackSpace()
     private var validNames: Set<String> = []

@@ -102,7 +102,8 @@ struct OutputNamespaces {
         declared.map { ($0.prefix.isEmpty ? "xmlns" : "xmlns:\($0.prefix)", .text($0.namespace)) }
     }
 
-    /// Returns the name of an element in a namespace. `nil` means the default namespace and an empty string means none.
+    /// Returns the name of an element in a namespace. `nil` means the default namespace, and an empty string means no
+    /// namespace.
     mutating func elementName(_ name: String, _ namespace: String?, in parent: OutputElement?) -> QualifiedName {
         let isOutside = parent?.isOutsideDefaultNamespace ?? false
         switch namespace {
@@ -119,7 +120,7 @@ struct OutputNamespaces {
         }
     }
 
-    /// Returns the name of an attribute in a namespace. `nil` and an empty string mean none.
+    /// Returns the name of an attribute in a namespace. `nil` and an empty string mean no namespace.
     mutating func attributeName(_ name: String, _ namespace: String?) -> String {
         guard let namespace, !namespace.isEmpty else { return name }
         return "\(prefix(for: namespace)):\(name)"
@@ -212,9 +213,9 @@ struct OutputWriter {
 
     private mutating func append(_ text: String) { bytes.append(contentsOf: text.utf8) }
 
-    /// Escapes text. Characters that parsers would change are written as character references: parsers convert line
-    /// ends and tabs in attributes to spaces (XML 1.0, section 3.3.3), and all other line ends to line feeds (section
-    /// 2.11). `>` is escaped, because text can't contain `]]>`.
+    /// Escapes text. Characters that parsers would change are written as character references. In attributes, parsers
+    /// convert line ends and tabs to spaces (XML 1.0, section 3.3.3). Elsewhere, they convert line ends to line feeds
+    /// (section 2.11). `>` is escaped, because text can't contain `]]>`.
     private mutating func escape(_ text: String, isAttribute: Bool) {
         for byte in text.utf8 {
             switch byte {

@@ -32,9 +32,9 @@ public struct XMLEncoder: Sendable {
     public var dataEncodingStrategy: DataEncodingStrategy
     /// The handling of nil. The default is ``NilEncodingStrategy/omit``.
     public var nilEncodingStrategy: NilEncodingStrategy
-    /// The placement of values whose keys don't specify one. The default is ``XMLPlacement/automatic``.
+    /// The placement of values if their keys don't specify a placement. The default is ``XMLPlacement/automatic``.
     public var placementStrategy: XMLPlacementStrategy
-    /// The name of an array's elements if no key specifies one. The default is `item`.
+    /// The name of an array's elements if no key specifies a name. The default is `item`.
     public var itemName: String
     /// The layout of the document.
     public var outputFormatting: OutputFormatting
@@ -70,9 +70,9 @@ public struct XMLEncoder: Sendable {
 
     /// Returns the value as a UTF-8 document.
     ///
-    /// - Throws: `EncodingError.invalidValue` if a name isn't valid in XML, XML 1.0 can't represent a character, an
-    ///   attribute's value isn't text, or elements are nested more than 256 levels deep. Also throws the errors of the
-    ///   value and of a strategy's closure.
+    /// - Throws: `EncodingError.invalidValue` if a name or a character isn't valid in XML 1.0, an attribute's value isn't
+    ///   text, or elements are nested more than 256 levels deep. Also throws the errors of the value and of a strategy's
+    ///   closure.
     public func encode<Value: Encodable>(_ value: Value) throws -> Data {
         Data(try bytes(of: value))
     }

@@ -26,8 +26,8 @@ enum XMLDateTime {
         return Date(timeIntervalSinceReferenceDate: Double(seconds - zone - secondsTo2001) + fraction)
     }
 
-    /// Returns the text of a date, in UTC, or `nil` if the date isn't finite or its year has more than nine digits. The
-    /// seconds have as many fractional digits as are needed to parse the same date again, up to nine.
+    /// Returns the text of a date in UTC. Returns `nil` if the date isn't finite or its year has more than nine digits.
+    /// The seconds have as many fractional digits as are needed to parse the same date again, up to nine.
     static func text(_ date: Date) -> String? {
         let interval = date.timeIntervalSinceReferenceDate
         // Limit the year to nine digits.

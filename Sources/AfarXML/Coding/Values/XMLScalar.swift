@@ -11,7 +11,6 @@ protocol XMLScalar: Codable, Sendable {
     /// Parses text without surrounding white space.
     init?(xml text: UnsafeBufferPointer<UInt8>)
 
-    /// The text of the value.
     var xmlText: String { get }
 }
 
