@@ -36,7 +36,7 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
         @exclusivity(unchecked) var opening = 0
         /// The maximum number of connections.
         @exclusivity(unchecked) var limit: Int
-        /// The waiters. Those that are sent again come first.
+        /// The waiters. Those whose requests are sent again come first.
         @exclusivity(unchecked) var waiting = WaitingQueue<Queued>()
 
         init(limit: Int) { self.limit = limit }
@@ -46,7 +46,7 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
 
     private let limitPerHost: Int
     private let idleLimit: Int
-    /// The number of idle connections to each host that don't expire, unless the server ends them.
+    /// For each host, the number of idle connections that don't expire. Connections that the server ends aren't included.
     private let minimumPerHost: Int
     @exclusivity(unchecked) private var hosts: [Key: Host] = [:]
     @exclusivity(unchecked) private var idleCount = 0
@@ -157,7 +157,7 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
         return nil
     }
 
-    /// Opens as many connections to a host as the limit permits, because they can't be shared.
+    /// Permits the normal number of connections to a host, because they can't be shared.
     func stopSharing(_ key: Key) { hosts[key]?.limit = limitPerHost }
 
     /// Removes and returns the first waiter. Called when the waiter uses a shared connection or fails.
@@ -220,7 +220,7 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
 
     // MARK: Idle connections
 
-    /// Removes and returns the idle connections that have expired, except for the most recently used ones of each host, up to the minimum.
+    /// Removes and returns the idle connections that have expired. Keeps the most recently used ones of each host, up to the minimum.
     func takeExpired(at now: UInt64) -> [Connection] {
         guard nextDeadline <= now else { return [] }
         return takeIdle(keepsMinimum: true) { $0.deadline <= now }

@@ -16,7 +16,7 @@ final class WebSocketExchange: PreparedExchange {
     private let hop: Hop
     private let exchange: HTTPExchange
     private let bytes: ExchangeStream
-    /// Suspends the exchange until its response arrives. Afterward, the WebSocket isn't suspended.
+    /// Suspends and resumes the exchange until its response arrives. The WebSocket itself can't be suspended.
     private let control: ExchangeControl
     private let makeAlternative: @Sendable (Hop) throws -> HTTPExchange
     private let state: Locked<State>
