@@ -24,7 +24,7 @@ final class MockExchange: PreparedExchange {
     let demand = Gate()
     let delays: MockTransport.Delays
     let handler: MockTransport.Handler
-    /// Called with the message of each failed expectation of a WebSocket's script.
+    /// Called with a message for each failed expectation of a WebSocket script.
     let reportMismatch: @Sendable (String) -> Void
     private let state = Locked(State())
 

@@ -135,7 +135,7 @@ public struct ReplayTrait: TestTrait, SuiteTrait, TestScoping {
     /// Records a test. If the test throws an error, nothing is written, so an incomplete recording never replaces a complete
     /// one.
     func record(_ function: () async throws -> Void) async throws {
-        // Never used, because `around` wraps each session's own transport.
+        // This mock is never used, because the `around` method wraps each session's own transport instead.
         let recording = RecordingTransport(around: MockTransport { _ in .status(503) }, redaction: redaction)
         try await Session.replacingTransports(by: { recording.around($0) }, operation: function)
         try Self.recorded.withLock { recorded in

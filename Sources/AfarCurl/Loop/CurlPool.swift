@@ -166,8 +166,8 @@ final class CurlPool {
     private func setInterest(_ events: UInt32, of socket: Int32) {
         if events != 0, !socketsWithUnsolicitedData.isEmpty { socketsWithUnsolicitedData.remove(socket) }
         interests.setInterest(events, of: socket)
-        // libcurl closes a lookup's socket without a callback, and its number is reused. Stop watching the socket now, because it
-        // can still become readable after another lookup has found the address.
+        // libcurl closes a lookup's socket without a callback, and the socket's number is reused. Stop watching the socket now,
+        // because it can still become readable after another lookup has found the address.
         guard events == 0, !connections.contains(socket), let change = interests.removeUnwanted(socket) else { return }
         poller.apply(change, pool: number)
     }
@@ -220,7 +220,7 @@ final class CurlPool {
         for socket in sockets { curl_multi_socket_action(multi, socket, CURL_CSELECT_IN, &running) }
     }
 
-    /// When the connection that has been idle longest became idle.
+    /// When the oldest idle connection became idle; nil without idle connections.
     var oldestIdle: UInt64? { connections.idleCount > 0 ? connections.idle.lazy.map(\.since).min() : nil }
 
     /// Shuts down a number of connections, beginning with those that have been idle longest. Returns how many were shut down.
