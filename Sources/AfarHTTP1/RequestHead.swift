@@ -117,7 +117,7 @@ package struct RequestHead {
             return authority.withoutZone
         }
         let path = request.path ?? "/"
-        // OPTIONS for the whole server has the target `*`, or the URL without a path if it is sent to a proxy (section 3.2.4).
+        // OPTIONS for the whole server has the target `*`, or the URL without a path if the request is sent to a proxy (section 3.2.4).
         let isForServer = path == "*" && request.method == .options
         guard path.utf8.first == UInt8(ascii: "/") || isForServer,
             path.allBytes({ $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "#") })

@@ -198,7 +198,7 @@ extension HTTP2Session {
         goAway = GoAway(
             lastStreamID: frame.last_stream_id, errorCode: frame.error_code,
             message: message.isEmpty ? "" : Fault.quoted(message))
-        // Of the streams that the server refuses, nghttp2 closes only those whose request heads have been written.
+        // nghttp2 closes a refused stream only if its request head has been written.
         for stream in streams.values.sorted(by: { $0.id < $1.id }) where !stream.isSent {
             fail(stream, refusal)
         }

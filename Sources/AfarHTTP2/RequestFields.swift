@@ -22,8 +22,8 @@ struct RequestFields {
 
     /// Creates the header section of a request.
     ///
-    /// The rules are those of ``RequestHead``: A `Host` field of the request or of the default fields replaces the authority from the
-    /// URL, the request's fields replace default fields of the same name, and only `body` determines `Content-Length`.
+    /// The rules are those of ``RequestHead``. A `Host` field of the request or of the default fields replaces the authority from
+    /// the URL. The request's fields replace default fields of the same name. Only `body` determines `Content-Length`.
     init(_ request: HTTPRequest, defaultFields defaults: HTTPFields, body: RequestHead.BodyFraming) throws(Fault) {
         bytes.reserveCapacity(512)
         lines.reserveCapacity(16)

@@ -139,8 +139,8 @@ public final class ManualClock: Clock {
     ///
     /// - Parameters:
     ///   - count: The number of tasks. The default is 1.
-    ///   - duration: Only tasks whose sleep ends within this time from now are counted. Use this parameter to ignore tasks that
-    ///     sleep until a later deadline, such as a timeout. The default is nil: all tasks count.
+    ///   - duration: Counts only tasks whose sleep ends within this time from now. Use this parameter to ignore tasks that sleep
+    ///     until a later deadline, such as a timeout. The default is nil: all tasks count.
     public func waitForSleepers(_ count: Int = 1, within duration: Duration? = nil) async {
         let id = state.withLock { $0.makeID() }
         await withTaskCancellationHandler {

@@ -97,7 +97,7 @@ final class MockExchange: PreparedExchange {
     /// The source of a streamed body.
     var source: ResponseBodyStream.Source? { state.withLock { $0.sink?.source } }
 
-    /// The body to return at the end, or `nil` for a stream, which was returned as soon as the head was complete.
+    /// The body to return at the end, or `nil` for a stream, which was already returned with the head.
     var body: TransportResponse.Body? { state.withLock { $0.sink?.body } }
 
     /// Returns the response as soon as its head is complete. The body follows as a stream.
@@ -354,7 +354,7 @@ enum MockSink {
         if case .stream(let source) = self { source } else { nil }
     }
 
-    /// The body to return at the end, or `nil` for a stream, which was returned as soon as the head was complete.
+    /// The body to return at the end, or `nil` for a stream, which was already returned with the head.
     var body: TransportResponse.Body? {
         switch self {
         case .memory(let data): .data(data)

@@ -54,8 +54,8 @@ public final class MockWebSocket: Sendable {
     /// If the client closes the WebSocket or ends the connection, delays end, and steps that send do nothing. Steps that expect something
     /// still receive earlier messages. Then the method throws an error.
     ///
-    /// - Throws: A `TransportError`. If the client sends something unexpected, its code is
-    ///   ``TransportError/Code-swift.struct/invalidUse``, and its message contains the expected and the received message.
+    /// - Throws: A `TransportError`. If the client sends something unexpected, the error's code is
+    ///   ``TransportError/Code-swift.struct/invalidUse``, and the error's text contains the expected and the received message.
     public func perform(_ steps: Step...) async throws { try await perform(steps) }
 
     func perform(_ steps: [Step]) async throws {

@@ -35,7 +35,7 @@ public struct StubTrait: TestTrait, SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == StubTrait {
-    /// Responds to all requests that the test makes, in any session, with stubs.
+    /// Responds with stubs to all requests that the test makes in any session.
     ///
     /// A request without a matching stub fails with an error that lists the request and the stubs. The test then fails
     /// too. The test also fails if a stub matches no request, or if the script of a WebSocket receives something unexpected.
@@ -158,8 +158,8 @@ public struct RecordingError: Error, CustomStringConvertible, Sendable {
 }
 
 extension Trait where Self == ReplayTrait {
-    /// Responds to all requests that the test makes, in any session, with the recording `Recordings/NAME.har` next to
-    /// the test's source file.
+    /// Responds to all requests that the test makes in any session. The responses come from the recording `Recordings/NAME.har`
+    /// next to the test's source file.
     ///
     /// ```swift
     /// @Test(.replay("ada"))

@@ -7,7 +7,7 @@ extension URLSessionTransport {
         case streamedUpload
         /// The connect timeout doesn't apply, because `URLSession` doesn't have one.
         case connectTimeout
-        /// GET and HEAD requests with a body are refused, because `URLSession` fails them.
+        /// GET and HEAD requests with a body are refused, because they fail in `URLSession`.
         case bodyWithGet
         /// Methods that `URLSession` would change, such as "get", are refused.
         case methodCase

@@ -112,7 +112,7 @@ final class CurlPool {
         abandoned.append(handle)
     }
 
-    /// Closes and returns the abandoned handle that libcurl has finished; nil if the handle isn't an abandoned one.
+    /// Closes and returns the abandoned handle that libcurl has finished; nil if the handle isn't abandoned.
     func releaseAbandoned(_ easy: UnsafeMutableRawPointer) -> EasyHandle? {
         guard let index = abandoned.firstIndex(where: { $0.raw == easy }) else { return nil }
         let handle = abandoned.remove(at: index)
@@ -276,8 +276,8 @@ final class CurlPool {
 
     /// Accepts no more transfers, and shuts down the connections that no running transfer uses.
     ///
-    /// libcurl closes idle connections only during a sweep, at most once a second, or with the whole multi handle. A long
-    /// download can delay the end of the multi handle for hours. Shutting down the sockets notifies the peers immediately.
+    /// libcurl closes idle connections only during a sweep (at most once a second), or when the whole multi handle is closed. A
+    /// long download can delay the end of the multi handle for hours. Shutting down the sockets notifies the peers immediately.
     func retire(running: [Transfer]) {
         isRetired = true
         let inUse = Set(running.compactMap(\.attempt.socket))
@@ -332,9 +332,9 @@ final class CurlPool {
         return true
     }
 
-    /// Makes ``runTimers(at:)`` run libcurl's transfers. Call this method if a socket was closed before it was connected, or wasn't opened for
-    /// an address, for example because a policy refused the address. libcurl opens the socket for the next address only when it runs, and would
-    /// otherwise wait for half of the connect timeout.
+    /// Makes ``runTimers(at:)`` run libcurl's transfers. Call this method if a socket was closed before it was connected, or if no
+    /// socket was opened for an address, for example because a policy refused it. libcurl opens the socket for the next address
+    /// only when it runs. Without this call, it would wait for half of the connect timeout.
     func tryAddressesSoon() { mustTryAddresses = true }
 
     private func tryAddresses() -> Bool {

@@ -105,7 +105,7 @@ struct ConnectionKey: Hashable {
         if let policy { hasher.combine(policy) }
     }
 
-    /// Returns the reason for not connecting a socket to an address; nil if the policy permits it.
+    /// Returns why the policy refuses an address; nil if the policy permits it.
     func refusal(of address: SocketAddress) -> Fault? {
         policy?.refusal(
             of: ConnectionCandidate(

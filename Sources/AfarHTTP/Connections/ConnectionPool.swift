@@ -46,7 +46,7 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
 
     private let limitPerHost: Int
     private let idleLimit: Int
-    /// For each host, the number of idle connections that don't expire. Connections that the server ends aren't included.
+    /// For each host, the number of idle connections that don't expire. Connections that the server will close aren't included.
     private let minimumPerHost: Int
     @exclusivity(unchecked) private var hosts: [Key: Host] = [:]
     @exclusivity(unchecked) private var idleCount = 0
@@ -71,9 +71,9 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
     /// Assigns a connection to a request. If none is available, the request waits.
     ///
     /// - Parameters:
-    ///   - isFirst: Whether the request precedes other waiting requests, because it is sent again.
+    ///   - isFirst: Whether the request precedes other waiting requests. This is true if the request is sent again.
     ///   - needsFresh: Whether the request requires a connection that has never been used.
-    ///   - isShared: Whether a connection can carry several requests, so only one connection is opened.
+    ///   - isShared: Whether a connection can carry several requests. If so, only one connection is opened.
     func request(
         _ waiter: Waiter, key: Key, isFirst: Bool = false, needsFresh: Bool = false,
         isShared: @autoclosure () -> Bool = false
@@ -138,7 +138,7 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
 
     /// Makes a connection available after it has been opened or its exchange has ended.
     ///
-    /// - Parameter isEndedByServer: Whether the server closes the connection after the deadline, so that it can't be kept longer.
+    /// - Parameter isEndedByServer: Whether the server closes the connection after the deadline. If so, the pool can't keep it longer.
     /// - Returns: The waiter that uses the connection now; nil if the connection is idle.
     func available(
         _ connection: Connection, key: Key, isFresh: Bool, idleUntil deadline: UInt64, isEndedByServer: Bool = false

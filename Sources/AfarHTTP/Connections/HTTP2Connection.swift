@@ -25,7 +25,8 @@
         /// The part of the output that hasn't been sent.
         @exclusivity(unchecked) private var unsent = 0..<0
         @exclusivity(unchecked) private var refillTime: UInt64 = 0
-        /// When bytes last arrived or, if that is later, the first of the current requests began, in nanoseconds of ``MonotonicClock``.
+        /// The later of two times: when bytes last arrived, and when the first of the current requests began. In nanoseconds of
+        /// ``MonotonicClock``.
         @exclusivity(unchecked) private var lastReceipt: UInt64 = 0
         @exclusivity(unchecked) private var awaitsPong = false
         @exclusivity(unchecked) private var hasSettings = false

@@ -4,7 +4,7 @@ import Foundation
 /// Looks up the addresses of hosts. Each lookup uses a thread. A `LookupQueue` limits the number of lookups. A resolver belongs to
 /// an engine.
 final class Resolver<Waiter: AnyObject> {
-    /// A message to the loop: the result of a lookup, or that a running lookup no longer counts toward the limit.
+    /// A message to the loop. It contains the result of a lookup, or reports that a running lookup no longer counts toward the limit.
     struct Answer: Sendable {
         fileprivate let lookup: Lookup
         /// Nil if the lookup continues.

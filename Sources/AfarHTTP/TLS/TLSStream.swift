@@ -150,7 +150,7 @@ final class TLSStream: ByteStream {
     /// Marks the server as trusted. From now on, the stream presents the client's identity if the server requests it.
     func trustServer() {
         isTrusted = true
-        // TLS 1.2 offers no new session when one is resumed, so keep the resumed one.
+        // With TLS 1.2, a server offers no new session after a resumption, so keep the resumed session.
         if let session, SSL_session_reused(ssl) == 1, SSL_version(ssl) == TLS1_2_VERSION { onSession?(session) }
         for session in sessions { onSession?(session) }
         sessions = []
@@ -210,7 +210,7 @@ final class TLSStream: ByteStream {
         }
     }
 
-    /// Validates a chain for OpenSSL. An evaluator decides later.
+    /// Validates a chain for OpenSSL. If there is an evaluator, it decides later instead.
     func validate(_ context: OpaquePointer) -> Bool {
         guard security?.evaluation == nil else { return true }
         let isStrict = self.context.settings.authorities.areStrict

@@ -154,7 +154,7 @@ extension HTTPEngine {
 
     // MARK: Shared connections
 
-    /// Whether a connection can carry several requests. Returns true before the server has chosen a protocol.
+    /// Whether a connection can carry several requests. Returns true if the protocol isn't known yet.
     private func isShared(_ key: ConnectionKey) -> Bool {
         switch key.version {
         case .http1: false

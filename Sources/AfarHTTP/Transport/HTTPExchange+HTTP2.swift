@@ -28,7 +28,7 @@
 
         /// Reads the next part of the request's body.
         func readBody(into buffer: UnsafeMutableRawBufferPointer) throws(Fault) -> HTTP2BodyPart {
-            // The body of a tunnel waits for the response, so the idle timeout runs.
+            // The body of a tunnel waits for the response. The idle timeout runs during this wait.
             guard state.fault == nil, !state.isSuspended, !state.needsNoMoreBody, !mustAwaitContinue(),
                 !isTunnel || sending.responseHead != nil, let feed = try makeFeed()
             else { return .wait }

@@ -8,8 +8,7 @@ import Synchronization
 final class HTTPExchange: LoopExchange, @unchecked Sendable {
     // Sendable because only one thread uses it at a time: the caller's, then the loop's.
 
-    /// The state of sending the request over one connection, and of its response. If the request is sent again, a new value
-    /// replaces this state.
+    /// The state of the request over one connection, and of its response. If the request is sent again, a new value replaces this state.
     struct Sending: ~Copyable {
         var parser: ResponseParser
         var output: RequestOutput

@@ -120,7 +120,7 @@ final class WebSocketExchange: PreparedExchange {
     }
 }
 
-/// Passes on the events of an exchange, except those of the bodies.
+/// Passes on the events of an exchange, except the events of the bodies.
 private final class HeadObserver: ExchangeObserver {
     private let base: (any ExchangeObserver)?
 
