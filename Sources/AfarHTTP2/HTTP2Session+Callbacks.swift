@@ -244,7 +244,7 @@ extension HTTP2Session {
         if frame.isType(NGHTTP2_HEADERS) {
             streams[frame.hd.stream_id]?.isSent = true
         } else if frame.isType(NGHTTP2_RST_STREAM) {
-            // nghttp2 found an error that it hasn't reported otherwise.
+            // nghttp2 found an error that it reports in no other way.
             guard let stream = streams[frame.hd.stream_id] else { return }
             let code = frame.rst_stream.error_code
             let fault =

@@ -16,7 +16,7 @@ package protocol HTTP2StreamHandler: AnyObject {
     func streamDidReceiveBody(_ bytes: UnsafeRawBufferPointer)
     /// The trailer section, except fields that are forbidden there.
     func streamDidReceiveTrailers(_ trailers: HTTPFields)
-    /// The response is complete. If the request isn't, the session has stopped sending it.
+    /// The response is complete. If the request hasn't been sent completely, the session has stopped sending it.
     func streamDidEnd()
     func streamDidFail(_ failure: HTTP2StreamFailure)
 

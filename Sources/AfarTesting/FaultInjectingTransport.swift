@@ -57,8 +57,8 @@ public final class FaultInjectingTransport: Transport {
     /// - Parameters:
     ///   - base: The transport that sends the requests.
     ///   - seed: Determines which exchanges have faults.
-    ///   - faults: The possible faults. They are drawn in this order, each with its own probability from 0 to 1. After a fault that isn't a
-    ///     delay, no other is drawn.
+    ///   - faults: The possible faults. They are drawn in this order, each with its own probability from 0 to 1. After a fault that
+    ///     isn't a delay, no further fault is drawn.
     public init(_ base: any Transport, seed: UInt64, faults: [Fault]) {
         (self.base, self.seed, self.faults) = (base, seed, faults)
         state = Locked((0, Array(repeating: 0, count: faults.count)))

@@ -151,7 +151,7 @@ final class MockPipe: Sendable {
             output += WebSocketFrames.close(clientCode ?? code, reason: clientCode == nil ? reason : "")
         }
 
-        /// Ends the server's bytes. The client can still read the bytes that it hasn't read.
+        /// Ends the server's bytes. The client can still read the remaining bytes.
         mutating func finish(_ end: Result<Void, TransportError> = .success(())) {
             if self.end == nil { self.end = end }
         }

@@ -37,7 +37,7 @@ final class ExchangeStream: RawStream {
         do {
             for try await chunk in body { await update({ bytes.receive(chunk) })?.value }
         } catch {
-            // The stream throws only this type.
+            // The stream throws only `TransportError`.
             let fault = (error as? TransportError).map { Fault($0) } ?? .cancelled
             // A protocol other than HTTP has no body that could be incomplete.
             end = .failed(fault.code == .bodyIncomplete ? Fault(.connectionLost, fault.message) : fault)

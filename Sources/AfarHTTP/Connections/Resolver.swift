@@ -58,7 +58,7 @@ final class Resolver<Waiter: AnyObject> {
         return nil
     }
 
-    /// Receives an answer. Returns its waiters and the addresses; nil if the lookup continues.
+    /// Receives an answer. Returns the lookup's waiters and the addresses; nil if the lookup continues.
     func receive(
         _ answer: Answer, at now: UInt64
     ) -> (waiters: [Waiter], addresses: Result<[SocketAddress], Fault>)? {

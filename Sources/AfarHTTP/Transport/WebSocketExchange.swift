@@ -25,7 +25,7 @@ final class WebSocketExchange: PreparedExchange {
     ///
     /// - Parameters:
     ///   - hop: The request to upgrade a connection.
-    ///   - prepare: Prepares any other exchange.
+    ///   - prepare: Prepares an `HTTPExchange`.
     static func prepare(
         _ hop: Hop, _ prepare: @escaping @Sendable (Hop) throws -> HTTPExchange
     ) throws -> WebSocketExchange? {
