@@ -78,7 +78,6 @@ final class MockExchange: PreparedExchange {
         state.withLock { $0.phase = phase }
     }
 
-    /// Changes the report.
     func updateReport(_ change: (inout TransportReport) -> Void) {
         state.withLock { change(&$0.report) }
     }

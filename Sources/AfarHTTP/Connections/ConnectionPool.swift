@@ -163,7 +163,6 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
     /// Removes and returns the first waiter. Called when the waiter uses a shared connection or fails.
     func takeWaiter(_ key: Key) -> Waiter? { hosts[key]?.waiting.takeFirst()?.waiter }
 
-    /// Whether a connection to a host is being opened.
     func isOpening(_ key: Key) -> Bool { hosts[key].map { $0.opening > 0 } ?? false }
 
     /// Records that a connection could not be opened.

@@ -2,7 +2,6 @@ import AfarTransport
 import CEpoll
 import Synchronization
 
-/// An event on a socket.
 struct SocketEvent {
     let isReadable: Bool
     let isWritable: Bool
@@ -21,7 +20,6 @@ struct SocketEvent {
 protocol LoopSocket: AnyObject {
     var descriptor: Int32 { get }
 
-    /// Records an event on the socket.
     func update(_ event: SocketEvent)
 
     /// Performs the operations that are possible. If there is a lot of work, performs only part of it and requests another turn.
@@ -155,7 +153,6 @@ final class EventLoop<Client: LoopClient>: @unchecked Sendable {
     /// Reads the clock again, after work that may have taken a long time.
     func updateTime() { now = MonotonicClock.now }
 
-    /// Queues a turn for a socket.
     func queue(_ socket: any LoopSocket) { ready.append(socket) }
 
     private func run(_ client: Client) {

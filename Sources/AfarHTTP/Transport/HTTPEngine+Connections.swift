@@ -206,7 +206,6 @@ extension HTTPEngine {
     /// Whether a shared connection supports WebSockets. Can be called from any thread.
     func supportsWebSockets(_ key: ConnectionKey) -> Bool { webSocketKeys.withLock { $0.contains(key) } }
 
-    /// Called after a turn of an HTTP/2 connection.
     func sharedTurnEnded(_ connection: HTTPConnection) {
         guard !connection.isClosed, let http2 = connection.http2 else { return }
         if http2.isIdle {
