@@ -77,7 +77,7 @@ public enum ConformanceServer {
         return bytes
     }
 
-    /// The pattern's length differs from all buffer sizes, so a buffer at the wrong position changes the bytes.
+    /// The pattern's length differs from all buffer sizes, so a buffer that ends up at the wrong position is detected.
     private static let pattern = Data((0..<65_537).map { UInt8(truncatingIfNeeded: $0 * 31 + $0 >> 8) })
 
     /// Returns one line for the method and target, one for each field, and one for the body.

@@ -75,6 +75,6 @@ public final class CurlTransport: CallbackTransport {
     /// tasks run on the first thread, so set ``ConnectionConfiguration/maximumThreads`` to 1. Then all connections are on this
     /// thread too. The executor retains the transport.
     ///
-    /// - Throws: A ``TransportError`` with the code ``TransportError/Code-swift.struct/outOfResources`` if there is no thread.
+    /// - Throws: A ``TransportError`` with the code ``TransportError/Code-swift.struct/outOfResources`` if the thread can't be started.
     public var taskExecutor: any TaskExecutor { get throws { try loops.taskExecutor(of: self) } }
 }

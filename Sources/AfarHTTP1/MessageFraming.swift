@@ -85,8 +85,8 @@ struct FramingFields {
         let kind = Self.kind(of: bareName)
         last = kind
         guard bareName.count == name.count else {
-            // Recipients interpret a name with white space differently (RFC 9112, section 5.1), so this field must not determine
-            // the framing.
+            // Recipients interpret a name with white space in different ways (RFC 9112, section 5.1), so this field must not
+            // determine the framing.
             guard kind != .contentLength, kind != .transferEncoding else {
                 throw .malformed(
                     "white space precedes a field's colon (RFC 9112, section 5.1): \(Fault.quoted(name))")

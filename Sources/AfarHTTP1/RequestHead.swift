@@ -34,9 +34,9 @@ package struct RequestHead {
 
     /// Serializes a head.
     ///
-    /// `Host` comes first (RFC 9110, section 7.2). A `Host` field of the request or of `defaultFields` replaces the value from
-    /// the URL. The request's fields replace default fields of the same name. Only `body` determines `Content-Length` and
-    /// `Transfer-Encoding`. If the method expects a body but the request has none, its length is 0 (RFC 9110, section 8.6).
+    /// `Host` comes first (RFC 9110, section 7.2). A `Host` field of the request or of `defaultFields` replaces the value from the
+    /// URL. The request's fields replace default fields of the same name. Only `body` determines `Content-Length` and
+    /// `Transfer-Encoding`. If the method expects a body but the request has none, `Content-Length` is 0 (RFC 9110, section 8.6).
     ///
     /// - Throws: `invalidURL` if the scheme, host or path can't be part of a request target, for example because the server
     ///   could read the path as part of the host; `invalidUse` if the method isn't a token or doesn't match `form`, or if the
@@ -117,7 +117,7 @@ package struct RequestHead {
             return authority.withoutZone
         }
         let path = request.path ?? "/"
-        // OPTIONS for the whole server has the target `*`, or the URL without a path if it is sent to a proxy (section 3.2.4).
+        // OPTIONS for the whole server has the target `*`, or the URL without a path if the request is sent to a proxy (section 3.2.4).
         let isForServer = path == "*" && request.method == .options
         guard path.utf8.first == UInt8(ascii: "/") || isForServer,
             path.allBytes({ $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "#") })

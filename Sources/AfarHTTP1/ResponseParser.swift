@@ -30,7 +30,7 @@ package struct ResponseParser: ~Copyable {
         package var requestsUpgrade = false
         /// Whether the request has `Connection: close`.
         package var closesConnection = false
-        /// Whether the status line can contain HTTP/2 or HTTP/3, as libcurl writes it.
+        /// Whether the status line can contain HTTP/2 or HTTP/3. libcurl writes such status lines.
         package var allowsLaterVersions = false
 
         package init(method: HTTPRequest.Method, url: String) { (self.method, self.url) = (method, url) }

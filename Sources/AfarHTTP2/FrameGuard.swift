@@ -48,7 +48,7 @@ struct FrameGuard {
         if !hasSettings {
             // RFC 9113, section 3.4.
             guard header.isType(NGHTTP2_SETTINGS), !header.hasFlag(NGHTTP2_FLAG_ACK), header.streamID == 0 else {
-                // The first three letters of "HTTP/1.1" are in the place of the length.
+                // In an HTTP/1.1 response, the letters "HTT" are in the place of the length.
                 let isHTTP1 = header.length == 0x48_5454 && header.type == UInt8(ascii: "P")
                 throw Violation(
                     fault: .malformed(
@@ -73,7 +73,7 @@ struct FrameGuard {
                     code: NGHTTP2_ENHANCE_YOUR_CALM)
             }
         }
-        // A padded frame can be without content. Its budget is restored when content arrives.
+        // A padded frame may have no content, so it uses the budget until content arrives.
         if header.isType(NGHTTP2_DATA), header.length > 0, !header.hasFlag(NGHTTP2_FLAG_PADDED) { return }
         budget -= 1
         guard budget >= 0 else {
@@ -83,7 +83,7 @@ struct FrameGuard {
         }
     }
 
-    /// Adds to the budget after progress. The more streams are active, the more budget can accumulate.
+    /// Adds to the budget after progress. The maximum budget grows with the number of active streams.
     mutating func allow(_ frameCount: Int, activeStreams: Int) {
         let limit = Self.baseBudget + 16 * activeStreams
         budget = max(budget, min(budget + frameCount, limit))

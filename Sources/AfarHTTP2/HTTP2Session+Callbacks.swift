@@ -133,8 +133,8 @@ extension HTTP2Session {
         allowFrames(1)
         stream.bodyCount += Int64(bytes.count)
         stream.unconsumed += bytes.count
-        // nghttp2 reports the frame that exceeds the window before it resets the stream. Until the server has received the settings, the
-        // window has its default size.
+        // nghttp2 reports a frame that exceeds the window, and only then resets the stream. Until the server has received the
+        // settings, the window has its default size.
         guard stream.unconsumed <= max(configuration.streamWindow, 65_535) else {
             return reject(
                 stream, .malformed("the server sent more bytes than the stream's window allows"),
@@ -178,7 +178,7 @@ extension HTTP2Session {
             stream.head = head
             stream.handler.streamDidReceiveHead(head)
         }
-        // The handler could have canceled the stream.
+        // The handler may have canceled the stream.
         if frame.hasFlag(NGHTTP2_FLAG_END_STREAM), failure == nil, streams[stream.id] === stream { end(stream) }
     }
 
@@ -198,7 +198,7 @@ extension HTTP2Session {
         goAway = GoAway(
             lastStreamID: frame.last_stream_id, errorCode: frame.error_code,
             message: message.isEmpty ? "" : Fault.quoted(message))
-        // Of the streams that the server refuses, nghttp2 closes only those whose request heads have been written.
+        // nghttp2 closes a refused stream only if its request head has been written.
         for stream in streams.values.sorted(by: { $0.id < $1.id }) where !stream.isSent {
             fail(stream, refusal)
         }
@@ -244,7 +244,7 @@ extension HTTP2Session {
         if frame.isType(NGHTTP2_HEADERS) {
             streams[frame.hd.stream_id]?.isSent = true
         } else if frame.isType(NGHTTP2_RST_STREAM) {
-            // nghttp2 found an error that it hasn't reported otherwise.
+            // nghttp2 found an error that it reports in no other way.
             guard let stream = streams[frame.hd.stream_id] else { return }
             let code = frame.rst_stream.error_code
             let fault =
@@ -252,7 +252,7 @@ extension HTTP2Session {
                 ? stream.bodyFault : .malformed("HTTP/2 stream error \(Self.name(of: code)): \(takeProblem())")
             fail(stream, HTTP2StreamFailure(fault: fault, isUnprocessed: false))
         } else if frame.isType(NGHTTP2_DATA) {
-            // A server can respond with updates of two windows.
+            // A server can respond with updates of two windows: the stream's and the connection's.
             allowFrames(4)
         } else if frame.isType(NGHTTP2_GOAWAY), frame.goaway.error_code != NGHTTP2_NO_ERROR.rawValue {
             let reason = UnsafeRawBufferPointer(start: frame.goaway.opaque_data, count: frame.goaway.opaque_data_len)
@@ -263,7 +263,7 @@ extension HTTP2Session {
         }
     }
 
-    /// The source of request bodies: the handlers.
+    /// Reads request bodies from the handlers.
     var bodySource: nghttp2_data_provider {
         nghttp2_data_provider(source: nghttp2_data_source()) { _, id, buffer, count, flags, _, context in
             guard let session = HTTP2Session.of(context), session.failure == nil, let stream = session.streams[id],

@@ -2,7 +2,7 @@ import AfarHTTP1
 import AfarTransport
 import CNghttp2
 
-/// The streams, as the callbacks use them.
+/// The state of the streams, which the callbacks use.
 extension HTTP2Session {
     /// A stream that hasn't ended.
     final class Stream {
@@ -31,7 +31,7 @@ extension HTTP2Session {
 
         var hasHead: Bool { head != nil }
 
-        /// The fault of a response whose body is invalid at this point.
+        /// The fault to report if the response's body is invalid, given what has arrived so far.
         var bodyFault: Fault {
             guard hasHead else { return .malformed("the response's body precedes its head (RFC 9113, section 8.1)") }
             guard let length = bodyLength, length > bodyCount else {
@@ -65,7 +65,7 @@ extension HTTP2Session {
         }
     }
 
-    /// Removes a stream. Returns false if it has ended before.
+    /// Removes a stream. Returns false if it has already ended.
     func remove(_ id: Int32) -> Bool {
         if block.stream?.id == id { block.stream = nil }
         return streams.removeValue(forKey: id) != nil

@@ -3,8 +3,8 @@ package import AfarTransport
 import CNghttp2
 package import HTTPTypes
 
-/// An HTTP/2 client connection (RFC 9113). nghttp2 implements the frames, HPACK and the sending side of flow control. The session performs
-/// no I/O and reads no clock. It can only be used by one thread at a time.
+/// An HTTP/2 client connection (RFC 9113). nghttp2 implements the frames, HPACK and the sending side of flow control. The session
+/// performs no I/O and reads no clock. Only one thread at a time can use it.
 ///
 /// Pass received bytes to ``receive(_:)``, and send the bytes that ``write(into:)`` returns. After calling any method, call
 /// ``write(into:)`` until it returns 0. Both methods call the streams' handlers.
@@ -120,7 +120,7 @@ package final class HTTP2Session {
         failure != nil || goAway != nil || hasSentGoAway || nghttp2_session_check_request_allowed(session) == 0
     }
 
-    /// Whether ``submit(_:defaultFields:body:url:handler:)`` opens a stream that can be sent at once.
+    /// Whether ``submit(_:defaultFields:body:url:handler:)`` can open a stream without waiting.
     package var canOpenStream: Bool { !isDraining && activeStreamCount < maximumConcurrentStreams }
 
     /// Whether the server supports extended CONNECT (RFC 8441, section 3).
@@ -128,7 +128,7 @@ package final class HTTP2Session {
         nghttp2_session_get_remote_settings(session, NGHTTP2_SETTINGS_ENABLE_CONNECT_PROTOCOL) == 1
     }
 
-    /// Whether ``write(into:)`` has bytes to return. Streams whose body or window is exhausted don't count.
+    /// Whether ``write(into:)`` has bytes to return. Streams that wait for their body or their window don't count.
     package var wantsWrite: Bool {
         if failure != nil { return !lastOutput.isEmpty }
         return !unsent.isEmpty || nghttp2_session_want_write(session) != 0
@@ -149,7 +149,7 @@ package final class HTTP2Session {
     ///   - report: A closure that receives the head.
     /// - Returns: The stream's identifier.
     /// - Throws: `invalidURL` or `invalidUse` like ``RequestHead``; `connectionLost` if the connection accepts no further streams;
-    ///   `unsupportedByTransport` for extended CONNECT without support by the server. Nothing has been sent in these cases.
+    ///   `unsupportedByTransport` for extended CONNECT if the server doesn't support it. Nothing has been sent in these cases.
     package func submit(
         _ request: HTTPRequest, defaultFields defaults: HTTPFields = HTTPFields(),
         body: RequestHead.BodyFraming = .none,
@@ -220,7 +220,7 @@ package final class HTTP2Session {
 
     /// Ends all streams with this fault. Call this method if the connection can't be used anymore.
     ///
-    /// The fault's phase isn't considered. For a closed connection, use ``receiveEndOfInput()``.
+    /// This method ignores the fault's phase. For a closed connection, use ``receiveEndOfInput()``.
     package func fail(_ fault: Fault) {
         fail { _ in
             fault
@@ -360,7 +360,7 @@ package final class HTTP2Session {
 
     /// Requests the next frame from nghttp2.
     ///
-    /// - Returns: Whether there is one.
+    /// - Returns: Whether nghttp2 has returned a frame.
     private func pull() -> Bool {
         let (bytes, error) = nextBytes()
         unsent = bytes[...]

@@ -5,10 +5,10 @@ import HTTPTypes
 
 /// The field lines of a request's header or trailer section (RFC 9113, section 8.3), stored for nghttp2.
 struct RequestFields {
-    /// The longest header section, in the measure of RFC 9113, section 6.5.2.
+    /// The maximum size of a header section, as defined in RFC 9113, section 6.5.2.
     static let maximumSize = 1 << 20
     private static let fieldOverhead = 32
-    /// A cookie that is shorter could be guessed through the compression context (RFC 7541, section 7.1.3).
+    /// Shorter cookies aren't indexed, because the compression context would allow guessing them (RFC 7541, section 7.1.3).
     private static let shortestIndexedCookie = 20
 
     private struct Line {
@@ -22,8 +22,8 @@ struct RequestFields {
 
     /// Creates the header section of a request.
     ///
-    /// The rules are those of ``RequestHead``: A `Host` field of the request or of the default fields replaces the authority from the
-    /// URL, the request's fields replace default fields of the same name, and only `body` determines `Content-Length`.
+    /// The rules are those of ``RequestHead``. A `Host` field of the request or of the default fields replaces the authority from
+    /// the URL. The request's fields replace default fields of the same name. Only `body` determines `Content-Length`.
     init(_ request: HTTPRequest, defaultFields defaults: HTTPFields, body: RequestHead.BodyFraming) throws(Fault) {
         bytes.reserveCapacity(512)
         lines.reserveCapacity(16)

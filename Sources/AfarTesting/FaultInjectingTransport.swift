@@ -27,13 +27,12 @@ public final class FaultInjectingTransport: Transport {
         fileprivate let kind: Kind
         fileprivate let probability: Double
 
-        /// Delays a request before it is sent. The delay passes in the time of the session's
-        /// ``ExchangeOptions/timeSource``. Another fault can follow.
+        /// Delays a request before it is sent. The session's ``ExchangeOptions/timeSource`` measures the delay. Another fault can follow.
         public static func delay(_ delay: Duration, probability: Double) -> Fault {
             Fault(kind: .delay(delay), probability: probability)
         }
 
-        /// Responds without sending the request. ``MockResponse/failure(_:)`` is an error.
+        /// Responds without sending the request. With ``MockResponse/failure(_:)``, the exchange fails.
         public static func response(_ response: MockResponse, probability: Double) -> Fault {
             Fault(kind: .response(response), probability: probability)
         }
@@ -58,8 +57,8 @@ public final class FaultInjectingTransport: Transport {
     /// - Parameters:
     ///   - base: The transport that sends the requests.
     ///   - seed: Determines which exchanges have faults.
-    ///   - faults: The possible faults. They are drawn in this order, each with its own probability from 0 to 1. After a fault that isn't a
-    ///     delay, no other is drawn.
+    ///   - faults: The possible faults. They are drawn in this order, each with its own probability from 0 to 1. After a fault that
+    ///     isn't a delay, no further fault is drawn.
     public init(_ base: any Transport, seed: UInt64, faults: [Fault]) {
         (self.base, self.seed, self.faults) = (base, seed, faults)
         state = Locked((0, Array(repeating: 0, count: faults.count)))

@@ -21,7 +21,7 @@ public final class ManualClock: Clock {
     public struct Instant: InstantProtocol {
         fileprivate let elapsed: Duration
 
-        /// Returns the instant after a duration. If a `Duration` can't represent it, returns the last instant that it can represent.
+        /// Returns the instant after a duration, or the last possible instant if a `Duration` can't represent the result.
         public func advanced(by duration: Duration) -> Instant {
             let (sum, overflows) = elapsed.attoseconds.addingReportingOverflow(duration.attoseconds)
             guard overflows else { return Instant(elapsed: Duration(attoseconds: sum)) }
@@ -124,8 +124,8 @@ public final class ManualClock: Clock {
     /// Advances the clock, and wakes the tasks whose deadlines have passed, in the order of the deadlines. A negative duration is treated
     /// as 0.
     ///
-    /// The method doesn't wait until the tasks have run. If a task sleeps again, its new deadline depends on the advanced time. To await
-    /// that, call ``waitForSleepers(_:)``.
+    /// The method doesn't wait until the tasks have run. If a task sleeps again, its new deadline depends on the advanced time. To
+    /// wait until the task sleeps, call ``waitForSleepers(_:within:)``.
     public func advance(by duration: Duration) {
         let due = state.withLock { state in
             let now = state.now.advanced(by: max(duration, .zero))
@@ -139,8 +139,8 @@ public final class ManualClock: Clock {
     ///
     /// - Parameters:
     ///   - count: The number of tasks. The default is 1.
-    ///   - duration: Only tasks count whose sleep ends within this time from now. Use it to distinguish a delay from a later deadline, which
-    ///     is a sleeping task, too. The default is nil: all tasks count.
+    ///   - duration: Counts only tasks whose sleep ends within this time from now. Use this parameter to ignore tasks that sleep
+    ///     until a later deadline, such as a timeout. The default is nil: all tasks count.
     public func waitForSleepers(_ count: Int = 1, within duration: Duration? = nil) async {
         let id = state.withLock { $0.makeID() }
         await withTaskCancellationHandler {

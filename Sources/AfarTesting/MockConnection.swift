@@ -143,7 +143,7 @@ final class MockPipe: Sendable {
             return ()
         }
 
-        /// Sends a close frame, which answers that of the client, if any. Messages that arrive later are ignored.
+        /// Sends a close frame, or answers the client's close frame. Messages that arrive later are ignored.
         mutating func sendClose(_ code: WebSocketCloseCode, reason: String) {
             guard !hasSentClose, end == nil else { return }
             hasSentClose = true
@@ -151,7 +151,7 @@ final class MockPipe: Sendable {
             output += WebSocketFrames.close(clientCode ?? code, reason: clientCode == nil ? reason : "")
         }
 
-        /// Ends the server's bytes. The client can still read those that it hasn't read.
+        /// Ends the server's bytes. The client can still read the remaining bytes.
         mutating func finish(_ end: Result<Void, TransportError> = .success(())) {
             if self.end == nil { self.end = end }
         }

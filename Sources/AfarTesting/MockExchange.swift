@@ -24,7 +24,7 @@ final class MockExchange: PreparedExchange {
     let demand = Gate()
     let delays: MockTransport.Delays
     let handler: MockTransport.Handler
-    /// Called with the message of each failed expectation of a WebSocket's script.
+    /// Called with a message for each failed expectation of a WebSocket script.
     let reportMismatch: @Sendable (String) -> Void
     private let state = Locked(State())
 
@@ -78,7 +78,6 @@ final class MockExchange: PreparedExchange {
         state.withLock { $0.phase = phase }
     }
 
-    /// Changes the report.
     func updateReport(_ change: (inout TransportReport) -> Void) {
         state.withLock { change(&$0.report) }
     }
@@ -97,7 +96,7 @@ final class MockExchange: PreparedExchange {
     /// The source of a streamed body.
     var source: ResponseBodyStream.Source? { state.withLock { $0.sink?.source } }
 
-    /// The body to return at the end, or `nil` for a stream, which was returned as soon as the head was complete.
+    /// The body to return at the end, or `nil` for a stream, which was already returned with the head.
     var body: TransportResponse.Body? { state.withLock { $0.sink?.body } }
 
     /// Returns the response as soon as its head is complete. The body follows as a stream.
@@ -354,7 +353,7 @@ enum MockSink {
         if case .stream(let source) = self { source } else { nil }
     }
 
-    /// The body to return at the end, or `nil` for a stream, which was returned as soon as the head was complete.
+    /// The body to return at the end, or `nil` for a stream, which was already returned with the head.
     var body: TransportResponse.Body? {
         switch self {
         case .memory(let data): .data(data)

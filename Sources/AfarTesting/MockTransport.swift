@@ -28,7 +28,7 @@ public final class MockTransport: CallbackTransport {
     public enum Delays: Sendable {
         /// All delays of responses, chunks and WebSocket scripts.
         case scripted
-        /// None. Responses arrive immediately, and timeouts still apply.
+        /// No delays. Responses arrive immediately, and timeouts still apply.
         case none
     }
 
@@ -85,8 +85,9 @@ public final class MockTransport: CallbackTransport {
     /// For each request that matched no stub, the message of its error.
     var unmatchedMessages: [String] { received.withLock { $0.compactMap(\.problem) } }
 
-    /// Descriptions of what scripts of WebSockets expected and received instead, in order. If the array isn't empty, the trait
-    /// ``Testing/Trait/stubs(_:delays:allowsUnused:allowsUnmatched:)`` fails the test.
+    /// The failed expectations of WebSocket scripts, in order. Each text describes the expected message and the message that the
+    /// script received instead. If the array isn't empty, the trait ``Testing/Trait/stubs(_:delays:allowsUnused:allowsUnmatched:)``
+    /// fails the test.
     public var failedExpectations: [String] { mismatches.withLock { $0 } }
 
     /// Prepares an exchange for a hop.

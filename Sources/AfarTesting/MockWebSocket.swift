@@ -18,8 +18,8 @@ import HTTPTypes
 /// })
 /// ```
 ///
-/// Pings of the client are answered automatically. Messages from the client are stored until they are received. If the client doesn't read,
-/// ``send(_:)`` waits.
+/// Pings of the client are answered automatically. Messages from the client are stored until ``receive()`` returns them. If the
+/// client doesn't read, ``send(_:)`` waits.
 public final class MockWebSocket: Sendable {
     /// The request that opened the WebSocket, including the values of the stub's placeholders.
     public let request: MockRequest
@@ -54,8 +54,8 @@ public final class MockWebSocket: Sendable {
     /// If the client closes the WebSocket or ends the connection, delays end, and steps that send do nothing. Steps that expect something
     /// still receive earlier messages. Then the method throws an error.
     ///
-    /// - Throws: A `TransportError`. If the client sends something unexpected, its code is
-    ///   ``TransportError/Code-swift.struct/invalidUse``, and its message contains the expected and the received message.
+    /// - Throws: A `TransportError`. If the client sends something unexpected, the error's code is
+    ///   ``TransportError/Code-swift.struct/invalidUse``, and the error's text contains the expected and the received message.
     public func perform(_ steps: Step...) async throws { try await perform(steps) }
 
     func perform(_ steps: [Step]) async throws {
@@ -133,7 +133,7 @@ extension MockWebSocket {
             Step { try await $0.expectClose(code) }
         }
 
-        /// Waits for some time, unless the mock skips delays. The session's `timeSource` determines the time.
+        /// Waits for some time, unless the mock skips delays. The session's `timeSource` measures the time.
         public static func delay(_ duration: Duration) -> Step {
             Step { try await $0.pause(for: duration) }
         }
@@ -238,8 +238,8 @@ extension MockWebSocket {
 
     /// Runs the server until it has ended and either side has closed the WebSocket.
     ///
-    /// - Parameter report: Called with the message of an error that is a mistake in the client or in the test, before the client receives
-    ///   the error.
+    /// - Parameter report: Called with an error's message if the error is a mistake in the client or in the test. The client
+    ///   receives the error afterward.
     func run(_ serve: @escaping Server, reporting report: (String) -> Void) async {
         let serving = Task {
             try await serve(self)
@@ -266,7 +266,7 @@ extension MockWebSocket {
 }
 
 extension MockResponse {
-    /// Returns a response that accepts a WebSocket. Then a script runs.
+    /// Returns a response that accepts a WebSocket and runs a script.
     ///
     /// ```swift
     /// Stub(.get, "wss://example.com/chat", .webSocket(.expect(.string("hello")), .send(.string("welcome"))))
@@ -289,9 +289,10 @@ extension MockResponse {
 
     /// Returns a response that accepts a WebSocket and calls a closure.
     ///
-    /// When the closure returns, the server closes the WebSocket with ``WebSocketCloseCode/normalClosure``. If the closure throws an error,
-    /// the client's connection fails with that error, as for a ``MockTransport``'s closure. When the client closes the WebSocket or ends the
-    /// connection, the closure's task is canceled. ``MockWebSocket/receive()`` then still returns messages that arrived earlier.
+    /// When the closure returns, the server closes the WebSocket with ``WebSocketCloseCode/normalClosure``. If the closure throws
+    /// an error, the client's connection fails with that error (see ``MockTransport``). When the client closes the WebSocket or
+    /// ends the connection, the closure's task is canceled. ``MockWebSocket/receive()`` then still returns messages that arrived
+    /// earlier.
     ///
     /// - Parameters:
     ///   - protocol: The subprotocol to select. If the client doesn't offer it, the client's request fails. The default is none.

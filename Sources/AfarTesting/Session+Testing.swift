@@ -40,8 +40,8 @@ extension Session {
         try replacingTransports(by: { _ in transport }, operation: operation)
     }
 
-    /// Creates a request that is in the state after an attempt to send it. The request is never actually sent. Use this method
-    /// to test interceptors.
+    /// Creates a request in the same state as after an attempt to send it. The request is never actually sent. Use this method to
+    /// test interceptors.
     ///
     /// ```swift
     /// let request = session.makeRequest("https://api.example.com/", response: .status(503), retryCount: 2)
@@ -70,7 +70,7 @@ extension Session {
         return request
     }
 
-    /// Creates a request that is in the state after an attempt to send it. The request is never actually sent.
+    /// Creates a request in the same state as after an attempt to send it. The request is never actually sent.
     public func makeRequest(
         _ url: any URLConvertible, response: MockResponse? = nil, retryCount: Int = 0, error: AFError? = nil
     ) throws -> DataRequest {

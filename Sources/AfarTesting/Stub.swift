@@ -138,7 +138,7 @@ private struct URLPattern: Sendable {
             (scheme, authority, path, query) = (match?.1, match?.2, match?.3 ?? "", match?.4)
         }
 
-        /// The scheme in lowercase. The schemes of WebSockets are those of their handshakes (RFC 6455, section 3).
+        /// The scheme in lowercase. The schemes of WebSockets are replaced by those of their handshakes (RFC 6455, section 3).
         var httpScheme: String? {
             let scheme = scheme?.lowercased()
             return scheme == "ws" ? "http" : scheme == "wss" ? "https" : scheme
@@ -247,7 +247,8 @@ extension MockTransport {
     /// ``TransportError/Code-swift.struct/invalidUse``, and the error lists the request and the stubs.
     ///
     /// - Parameters:
-    ///   - capabilities: The capabilities that the mock declares. The default includes everything except raw connections.
+    ///   - capabilities: The capabilities that the mock declares. The default includes everything except raw connections and
+    ///     connection policies.
     ///   - delays: The delays to perform. The default is all.
     ///   - stubs: The stubs. If the array is empty, every request fails.
     public convenience init(

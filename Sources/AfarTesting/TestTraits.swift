@@ -35,7 +35,7 @@ public struct StubTrait: TestTrait, SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == StubTrait {
-    /// Responds to all requests that the test makes, in any session, with stubs.
+    /// Responds with stubs to all requests that the test makes in any session.
     ///
     /// A request without a matching stub fails with an error that lists the request and the stubs. The test then fails
     /// too. The test also fails if a stub matches no request, or if the script of a WebSocket receives something unexpected.
@@ -135,7 +135,7 @@ public struct ReplayTrait: TestTrait, SuiteTrait, TestScoping {
     /// Records a test. If the test throws an error, nothing is written, so an incomplete recording never replaces a complete
     /// one.
     func record(_ function: () async throws -> Void) async throws {
-        // Never used, because `around` wraps each session's own transport.
+        // This mock is never used, because the `around` method wraps each session's own transport instead.
         let recording = RecordingTransport(around: MockTransport { _ in .status(503) }, redaction: redaction)
         try await Session.replacingTransports(by: { recording.around($0) }, operation: function)
         try Self.recorded.withLock { recorded in
@@ -158,8 +158,8 @@ public struct RecordingError: Error, CustomStringConvertible, Sendable {
 }
 
 extension Trait where Self == ReplayTrait {
-    /// Responds to all requests that the test makes, in any session, with the recording `Recordings/NAME.har` next to
-    /// the test's source file.
+    /// Responds to all requests that the test makes in any session. The responses come from the recording `Recordings/NAME.har`
+    /// next to the test's source file.
     ///
     /// ```swift
     /// @Test(.replay("ada"))

@@ -22,8 +22,8 @@ struct StubMismatch: Error {
 extension TransportError {
     private static let shownStubs = 10
 
-    /// Creates the error of a request that matches no stub. The message describes the request, and the stubs with the reasons why they
-    /// don't match, the closest first.
+    /// Creates the error of a request that matches no stub. The message describes the request. It also lists the stubs, the closest
+    /// first, and why they don't match.
     init(_ request: MockRequest, matchesNoneOf mismatches: [(stub: Stub, mismatch: StubMismatch)]) {
         let sorted = mismatches.enumerated().sorted {
             ($1.element.mismatch.closeness, $0.offset) < ($0.element.mismatch.closeness, $1.offset)
@@ -52,7 +52,7 @@ extension MockRequest {
 }
 
 extension Stub {
-    /// The description on one line, without credentials in URLs and control characters.
+    /// The description on one line, without control characters and without credentials in URLs.
     var safeDescription: String { TerminalText.line(Redaction.standard.text(description)) }
 }
 

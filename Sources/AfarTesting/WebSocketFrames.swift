@@ -11,8 +11,8 @@ import Foundation
     import COpenSSL
 #endif
 
-/// The frames of a WebSocket, on the server's side (RFC 6455, section 5). Parses the frames of a client. The bytes can be divided at any
-/// position.
+/// Parses the frames that a WebSocket client sends, and encodes the server's frames (RFC 6455, section 5). The received bytes can
+/// be divided at any position.
 struct WebSocketFrames {
     enum Event {
         case message(URLSessionWebSocketTask.Message)
@@ -119,7 +119,7 @@ struct WebSocketFrames {
 
     // MARK: Encoding
 
-    /// The maximum number of bytes in the payload of a frame of a message. Longer messages are fragmented.
+    /// The maximum number of payload bytes in one frame of a message. Longer messages are fragmented.
     private static let maximumFragment = 16 * 1024
 
     static func encode(_ message: URLSessionWebSocketTask.Message) -> Data {
@@ -146,8 +146,8 @@ struct WebSocketFrames {
     /// Returns a pong frame. The payload has at most 125 bytes.
     static func pong(_ payload: Data) -> Data { control(.pong, payload) }
 
-    /// Returns a close frame (RFC 6455, section 5.5.1). A reason that is too long is truncated after a complete character. Codes that
-    /// don't fit are omitted.
+    /// Returns a close frame (RFC 6455, section 5.5.1). A reason that is too long is truncated after a complete character. Codes
+    /// that don't fit into 16 bits are omitted.
     static func close(_ code: WebSocketCloseCode, reason: String) -> Data {
         guard code != .noStatusReceived, let number = UInt16(exactly: code.rawValue) else {
             return control(.close, Data())
@@ -169,7 +169,7 @@ struct WebSocketFrames {
 
     private static func append(_ opcode: Opcode, _ payload: ArraySlice<UInt8>, isFinal: Bool, to frames: inout Data) {
         frames.append((isFinal ? 0x80 : 0) | opcode.rawValue)
-        // A fragment is short enough for a length of two bytes.
+        // A fragment has at most 16 KiB, so its length fits into two bytes.
         if payload.count <= 125 {
             frames.append(UInt8(payload.count))
         } else {

@@ -34,7 +34,7 @@ extension URLRequest {
         for (name, value) in exchange.sentFields { setValue(value, forHTTPHeaderField: name.rawName) }
     }
 
-    /// The session's own timer has a resolution of one second. On Linux, the timer also never fires for a task that waits for the
+    /// The session's own timer has a resolution of one second. On Linux, the timer never fires for a task that waits for the
     /// delegate's answer to a redirect. This timeout is so long that the timers of ``RunningExchange`` always fire first.
     private static let longestTimeout: TimeInterval = 366 * 24 * 60 * 60
 }

@@ -148,7 +148,7 @@ extension RunningExchange {
                     underlying: cause)))
     }
 
-    /// Ends the exchange, unless it has ended. A failure also stops the task.
+    /// Ends the exchange, unless it has already ended. A failure also stops the task.
     func end(with ending: Result<Void, TransportError>) {
         let task = state.withLock { state -> URLSessionTask? in
             guard state.ending == nil else { return nil }

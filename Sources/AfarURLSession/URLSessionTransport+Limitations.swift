@@ -7,7 +7,7 @@ extension URLSessionTransport {
         case streamedUpload
         /// The connect timeout doesn't apply, because `URLSession` doesn't have one.
         case connectTimeout
-        /// GET and HEAD requests with a body are refused, because `URLSession` fails them.
+        /// GET and HEAD requests with a body are refused, because they fail in `URLSession`.
         case bodyWithGet
         /// Methods that `URLSession` would change, such as "get", are refused.
         case methodCase
@@ -32,7 +32,8 @@ extension URLSessionTransport {
         /// A file for an upload is held in memory, and files of more than 256 MiB are refused. If an upload directly from a file is
         /// canceled or its connection is reset, the library traps.
         case largeFileUpload
-        /// After an upload is aborted, concurrent requests can stall until their idle timeout, because the library isn't woken.
+        /// After an upload is aborted, concurrent requests can stall until their idle timeout, because nothing wakes the library to
+        /// continue them.
         case recoveryAfterFailedUpload
         /// A slow reader doesn't slow the server down, because the library can't pause a transfer. The reader's buffer is limited.
         case backpressure
@@ -53,7 +54,7 @@ extension URLSessionTransport {
         /// Proxies from the environment are used, because the library leaves proxies to libcurl. The variables are
         /// `http_proxy`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`, the last three also in lowercase.
         case environmentProxies
-        /// Unsolicited bytes on a kept connection are mistaken for the next response, because the library doesn't check for them.
+        /// The library mistakes unsolicited bytes on a reused connection for the next response, because it doesn't check for them.
         case unsolicitedBytes
         /// The library doesn't report a missing TLS alert. A body without a length is therefore complete when the server closes the TCP
         /// connection, regardless of ``ExchangeOptions/acceptsBodiesWithoutTLSCloseNotify``.
@@ -61,7 +62,7 @@ extension URLSessionTransport {
         /// `Accept`, `Accept-Language`, `User-Agent` and `Connection` are sent unless the request sets these fields. The same
         /// applies to `Content-Length: 0` for requests without a body, except GET and HEAD.
         case impliedFields
-        /// The body of a 301, 302, 303 or 305 to 308 without a usable Location is lost, because the library drops it.
+        /// The library drops the body of a response with the status 301–303 or 305–308 if the Location is missing or unusable.
         case bodyWithoutLocation
         /// The library treats a status line as malformed if it has no space before the reason or ends with LF alone.
         case lenientStatusLine

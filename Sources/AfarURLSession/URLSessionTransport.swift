@@ -114,7 +114,7 @@ private struct OwnSession: Sendable {
 }
 
 extension URLSession {
-    /// Uses upload tasks, because on Linux a data task with a body adds a Content-Type to a POST without one.
+    /// Uses upload tasks, because on Linux a data task adds a Content-Type to a POST request that has a body but no Content-Type.
     fileprivate func task(for body: RequestBody, request: URLRequest) -> URLSessionTask {
         switch body {
         case .none, .stream: dataTask(with: request)

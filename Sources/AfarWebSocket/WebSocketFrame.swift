@@ -17,7 +17,7 @@ package enum WebSocketFrame {
     /// The maximum number of bytes in the payload of a control frame (RFC 6455, section 5.5).
     package static let maximumControlBytes = 125
 
-    /// Returns a message in one frame, masked as required of clients (RFC 6455, section 5.3).
+    /// Returns a message in one frame, with the mask that clients must use (RFC 6455, section 5.3).
     ///
     /// - Parameter isCompressed: Whether the payload was compressed (RFC 7692, section 6).
     package static func encode(

@@ -236,8 +236,8 @@ final class CurlLoop: TransportLoop, @unchecked Sendable {
         isSettled = false
     }
 
-    /// Returns the pool for a transfer. If the host might support HTTP/2, requests that can't use HTTP/2 get separate
-    /// connections. An example is a request that authenticates its connection. Otherwise, libcurl would use an idle HTTP/1.1
+    /// Returns the pool for a transfer. If the host might support HTTP/2, requests that can't use HTTP/2 get separate connections.
+    /// An example is a request that authenticates its connection. Without the separation, libcurl would use an idle HTTP/1.1
     /// connection for a request that could share an HTTP/2 connection.
     private func pool(of transfer: Transfer) -> CurlPool? {
         let plan = transfer.plan
@@ -335,7 +335,7 @@ final class CurlLoop: TransportLoop, @unchecked Sendable {
         return number != nil
     }
 
-    /// Starts the lookups of a transfer's resolver, instead of those of libcurl.
+    /// Starts lookups with a transfer's resolver instead of libcurl.
     private func startLookups(of transfer: Transfer) {
         guard let lookups = transfer.plan.route?.lookups.map({ TransferLookups($0) }) else { return }
         transfer.lookups = lookups

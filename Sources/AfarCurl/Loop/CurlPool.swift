@@ -112,7 +112,7 @@ final class CurlPool {
         abandoned.append(handle)
     }
 
-    /// Closes and returns the abandoned handle that libcurl has finished; nil if the handle isn't an abandoned one.
+    /// Closes and returns the abandoned handle that libcurl has finished; nil if the handle isn't abandoned.
     func releaseAbandoned(_ easy: UnsafeMutableRawPointer) -> EasyHandle? {
         guard let index = abandoned.firstIndex(where: { $0.raw == easy }) else { return nil }
         let handle = abandoned.remove(at: index)
@@ -166,8 +166,8 @@ final class CurlPool {
     private func setInterest(_ events: UInt32, of socket: Int32) {
         if events != 0, !socketsWithUnsolicitedData.isEmpty { socketsWithUnsolicitedData.remove(socket) }
         interests.setInterest(events, of: socket)
-        // libcurl closes a lookup's socket without a callback, and its number is reused. Stop watching the socket now, because it
-        // can still become readable after another lookup has found the address.
+        // libcurl closes a lookup's socket without a callback, and the socket's number is reused. Stop watching the socket now,
+        // because it can still become readable after another lookup has found the address.
         guard events == 0, !connections.contains(socket), let change = interests.removeUnwanted(socket) else { return }
         poller.apply(change, pool: number)
     }
@@ -220,7 +220,7 @@ final class CurlPool {
         for socket in sockets { curl_multi_socket_action(multi, socket, CURL_CSELECT_IN, &running) }
     }
 
-    /// When the connection that has been idle longest became idle.
+    /// When the oldest idle connection became idle; nil without idle connections.
     var oldestIdle: UInt64? { connections.idleCount > 0 ? connections.idle.lazy.map(\.since).min() : nil }
 
     /// Shuts down a number of connections, beginning with those that have been idle longest. Returns how many were shut down.
@@ -276,8 +276,8 @@ final class CurlPool {
 
     /// Accepts no more transfers, and shuts down the connections that no running transfer uses.
     ///
-    /// libcurl closes idle connections only during a sweep, at most once a second, or with the whole multi handle. A long
-    /// download can delay the end of the multi handle for hours. Shutting down the sockets notifies the peers immediately.
+    /// libcurl closes idle connections only during a sweep (at most once a second), or when the whole multi handle is closed. A
+    /// long download can delay the end of the multi handle for hours. Shutting down the sockets notifies the peers immediately.
     func retire(running: [Transfer]) {
         isRetired = true
         let inUse = Set(running.compactMap(\.attempt.socket))
@@ -332,9 +332,9 @@ final class CurlPool {
         return true
     }
 
-    /// Makes ``runTimers(at:)`` run libcurl's transfers. Call this method if a socket was closed before it was connected, or wasn't opened for
-    /// an address, for example because a policy refused the address. libcurl opens the socket for the next address only when it runs, and would
-    /// otherwise wait for half of the connect timeout.
+    /// Makes ``runTimers(at:)`` run libcurl's transfers. Call this method if a socket was closed before it was connected, or if no
+    /// socket was opened for an address, for example because a policy refused it. libcurl opens the socket for the next address
+    /// only when it runs. Without this call, it would wait for half of the connect timeout.
     func tryAddressesSoon() { mustTryAddresses = true }
 
     private func tryAddresses() -> Bool {

@@ -9,7 +9,7 @@ struct CurlPools {
         var security: ObjectIdentifier?
         /// The network settings, and the credential that a proxy has received.
         var route: ConnectionRoute.Identity?
-        /// Decides to which addresses to connect. The pool retains it, so another policy can't have the same identity.
+        /// Permits or refuses addresses. The pool retains the policy, so another policy can't have the same identity.
         var policy: ConnectionGuard?
         /// Whether the connections use HTTP/1.1 although the host may support HTTP/2.
         var isSeparateHTTP1 = false
@@ -105,7 +105,8 @@ struct CurlPools {
         if isUnneeded || pool.connections.endedCount > 0 { nextSweep = min(nextSweep, now + Self.second) }
     }
 
-    /// A second is added because libcurl counts whole seconds, and closes only connections that exceed the limit.
+    /// The idle time after which libcurl closes a connection. It includes an extra second, because libcurl counts whole seconds,
+    /// and closes only connections that exceed the limit.
     private var idleLimit: UInt64 { (UInt64(configuration.maximumIdleSeconds) + 1) * Self.second }
 
     /// Closes connections that have ended or have been idle too long. libcurl closes them at most once a second.

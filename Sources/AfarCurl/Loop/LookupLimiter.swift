@@ -1,7 +1,7 @@
 import AfarTransport
 
-/// Decides which transfers can look up their host. Each lookup takes a thread of libcurl. A `LookupQueue` determines the order and limits the
-/// number of lookups. The limiter performs no I/O.
+/// Decides which transfers can look up their host. Each lookup uses a thread of libcurl. A `LookupQueue` determines the order and
+/// limits the number of lookups. The limiter performs no I/O.
 ///
 /// A lookup can't be stopped. If its transfer ends first, the lookup is abandoned.
 struct LookupLimiter<Waiter: AnyObject> {
@@ -11,7 +11,7 @@ struct LookupLimiter<Waiter: AnyObject> {
     private var queue: LookupQueue<Number>
     private var waiters: [Number: Waiter] = [:]
     private var numbers: [ObjectIdentifier: Number] = [:]
-    /// When each admitted lookup that counts toward the limit began, in nanoseconds. The earliest one is first.
+    /// The start times of the admitted lookups that count toward the limit, in nanoseconds, earliest first.
     private var beginnings: [(number: Number, time: UInt64)] = []
     private var lastNumber = 0
 

@@ -13,22 +13,22 @@ struct ResolverIdentity: Hashable {
 struct LookedUpHost: Sendable {
     let name: String
     let port: Int
-    /// The proxy whose host it is, if any.
+    /// The proxy, if this is a proxy's host.
     var proxy: Proxy?
 
     var isAddress: Bool { SocketAddress.isAddress(name) }
 
-    /// The names by which libcurl caches addresses. libcurl keeps the dot at the end of a URL's host, depending on its version.
+    /// The names by which libcurl caches addresses. Depending on its version, libcurl keeps the dot at the end of a URL's host.
     fileprivate var cacheKeys: [String] { name.contains(":") ? [] : ["\(name):\(port)", "\(name).:\(port)"] }
 }
 
 /// The lookups that a resolver performs in place of libcurl.
 ///
-/// libcurl first receives the transfer without addresses, because it may have an idle connection. If it begins a lookup, it ends the transfer
-/// instead. Then the resolver looks up the hosts, and libcurl receives the transfer again, with the addresses for its cache. The cache belongs
-/// to a pool, and all transfers of a pool have the same resolver. Each transfer removes the addresses of earlier ones, so the resolver
-/// determines how long addresses are used. Addresses aren't removed before the connection of the transfer that added them is established,
-/// because libcurl needs those of a host behind a SOCKS proxy late. Until then, other transfers can use them.
+/// libcurl first receives the transfer without addresses, because it may have an idle connection. If libcurl needs a lookup, it
+/// ends the transfer instead. Then the resolver looks up the hosts, and libcurl receives the transfer again, with the addresses for
+/// its cache. The cache belongs to a pool, and all transfers of a pool have the same resolver. Each transfer removes the addresses
+/// of earlier ones, so the resolver determines how long addresses are used. Addresses stay in the cache until the transfer that
+/// added them is connected, because libcurl looks up a host behind a SOCKS proxy late. Until then, other transfers can use them.
 struct ResolverLookups {
     let resolver: any HostResolver
     /// The resolver's name. It is stored, because the loop must not run user code.
@@ -48,12 +48,12 @@ struct ResolverLookups {
         cacheKeys.filter { !isKept($0) }.map { "-" + $0 }
     }
 
-    /// Whether libcurl can look up a host itself, because it is an address.
+    /// Whether the host that libcurl looks up is an address, so libcurl doesn't need the resolver.
     ///
     /// - Parameter isConnected: Whether a socket has been opened. If so, libcurl looks up the host behind a SOCKS proxy.
     func isAddress(isConnected: Bool) -> Bool { (isConnected ? hosts.last : hosts.first)?.isAddress ?? false }
 
-    /// Returns the entries that add a host's addresses to libcurl's cache, where they expire.
+    /// Returns the entries that add a host's addresses to libcurl's cache. The addresses expire there.
     ///
     /// - Throws: A fault if libcurl can't use any of the addresses.
     func entries(for host: LookedUpHost, _ addresses: [SocketAddress]) throws(Fault) -> [String] {
@@ -89,7 +89,7 @@ final class TransferLookups: @unchecked Sendable {
 
     /// Starts the lookups.
     ///
-    /// - Parameter post: Called on any thread with the index of a host and its addresses, for ``receive(_:_:)``.
+    /// - Parameter post: Called on any thread with a host's index and addresses, which must be passed to ``receive(_:_:)``.
     /// - Returns: The entries for libcurl if no host needs a lookup; otherwise nil.
     func start(
         _ post: @escaping @Sendable (Int, Result<[SocketAddress], Fault>) -> Void

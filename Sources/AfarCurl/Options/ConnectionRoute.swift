@@ -17,8 +17,7 @@ struct ConnectionRoute {
         fileprivate var resolver: ResolverIdentity?
     }
 
-    /// The properties that distinguish this route's connections; nil if libcurl itself distinguishes them from other
-    /// connections.
+    /// The properties that distinguish this route's connections; nil if libcurl itself distinguishes these connections from others.
     let identity: Identity?
     private let settings: NetworkSettings
     let proxy: Proxy?

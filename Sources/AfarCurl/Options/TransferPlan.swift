@@ -14,7 +14,7 @@ struct TransferPlan {
     let version: HTTPVersion
     /// How to connect; nil without network settings.
     let route: ConnectionRoute?
-    /// Decides to which addresses to connect; nil if all are permitted.
+    /// Permits or refuses addresses; nil if all addresses are permitted.
     let policy: ConnectionGuard?
     /// Whether libcurl may have to look up a name. The property isn't computed in advance, because the loop reads it
     /// only when libcurl has neither a cached address nor an idle connection.
@@ -23,7 +23,7 @@ struct TransferPlan {
             || authority.first != "[" && !SocketAddress.isAddress(String(authority.prefix { $0 != ":" }))
     }
     private let authority: String
-    /// The name of the exchange's resolver for messages.
+    /// The name of the exchange's resolver, for messages.
     var resolverName: String { route?.lookups?.resolverName ?? "" }
 
     init(_ hop: Hop) throws {

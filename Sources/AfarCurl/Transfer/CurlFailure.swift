@@ -57,7 +57,7 @@ struct CurlFailure {
     /// libcurl reports some chunk errors with a code that is intended for errors in libcurl itself.
     private var isChunkedEncodingError: Bool { message.contains("chunked-encoded") }
 
-    /// Whether `CURLINFO_OS_ERRNO` belongs to a failure with this code. Failures without a system error don't reset it.
+    /// Whether `CURLINFO_OS_ERRNO` belongs to a failure with this code. Failures without a system error don't reset this value.
     static func hasSystemError(_ code: CURLcode) -> Bool {
         code == CURLE_COULDNT_CONNECT || code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR
     }
@@ -155,7 +155,7 @@ struct CurlFailure {
             return "the proxy \(proxy) opened no tunnel to the host: \(reason)"
         }
         return switch code {
-        // For a SOCKS proxy, libcurl reports a failed lookup with the code for a host.
+        // libcurl reports a failed lookup of a SOCKS proxy with the code for a host.
         case CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_RESOLVE_HOST: "the proxy \(proxy) cannot be found"
         case CURLE_RECV_ERROR where message.contains("CONNECT"): "the proxy \(proxy) opened no tunnel: \(text)"
         case CURLE_PROXY where transportCode == .proxyFailed: "the proxy \(proxy) opened no connection: \(text)"

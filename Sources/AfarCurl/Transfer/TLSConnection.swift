@@ -73,8 +73,8 @@ struct TLSConnection {
 
     var presentedChain: PresentedChain { connection.presentedChain }
 
-    /// Whether data, an alert, the beginning of a record or the end of the connection has arrived. Session tickets and key updates
-    /// are processed here and don't count.
+    /// Whether data, an alert, the beginning of a record or the end of the connection has arrived. This method processes session
+    /// tickets and key updates. They don't count as data.
     func hasUnsolicitedData(on socket: Int32) -> Bool {
         // libcurl's own BIO works only inside libcurl.
         guard let own = SSL_get_rbio(ssl), own == SSL_get_wbio(ssl), let bio = BIO_new_socket(socket, BIO_NOCLOSE),

@@ -102,8 +102,8 @@ extension Transfer {
         return socket
     }
 
-    /// Prepares for lookups of the resolver while the transfer isn't added to libcurl. If a connection was lost, the request is sent again
-    /// (``canBeSent()``).
+    /// Prepares for lookups by the resolver while the transfer isn't added to libcurl. If the request was already sent, also
+    /// prepares to send it again (see ``canBeSent()``).
     func prepareForLookups(at now: UInt64) throws(Fault) {
         lookupCount += 1
         guard lookupCount <= Self.lookupLimit else {
@@ -200,7 +200,7 @@ extension Transfer {
         return true
     }
 
-    /// Why the handshake was ended when the server requested the client's identity; nil if the handshake wasn't ended.
+    /// The fault to report if the handshake was ended at the server's request for the client's identity; nil if it wasn't ended.
     var handshakeFault: Fault? { attempt.handle?.handshake?.undecided.map { undecided($0.chain) } }
 
     private func undecided(_ chain: PresentedChain) -> Fault {
@@ -209,7 +209,7 @@ extension Transfer {
             underlying: attempt.pool.map { UndecidedTrust(chain, authorities: $0.tls.authorities) })
     }
 
-    /// Permits other transfers to remove the addresses of this one from libcurl's cache.
+    /// Permits other transfers to remove this transfer's addresses from libcurl's cache.
     func releaseKeptNames() { attempt.pool?.releaseKept(Swift.exchange(&attempt.keptNames, with: [])) }
 
     func connectionEstablished() {
@@ -223,8 +223,8 @@ extension Transfer {
 
     // MARK: Sending again
 
-    /// Whether the request can be sent. If a reused connection was closed without a response, libcurl sends the request again,
-    /// even if the server has processed it (RFC 9110, section 9.2.2).
+    /// Whether the request can be sent. If a reused connection was closed without a response, libcurl sends the request again, even
+    /// if the server may have processed the request (RFC 9110, section 9.2.2).
     private func canBeSent() -> Bool {
         if let refusal = response.refusal {
             return refusal.status == 401 ? continueAuthentication() : dropExpectation()

@@ -101,7 +101,7 @@ extension Transfer {
         reportProgress()
     }
 
-    /// The buffer for the body while the decision is pending; nil if the sink receives it.
+    /// The buffer for the body while the decision is pending; nil if the sink receives the body.
     private var held: GrowingBuffer? { isUndecided && !sink.isMemory ? response.held : nil }
 
     /// Whether a number of bytes can be held. If not, the transfer pauses and releases its slot, because the pending head decision

@@ -30,7 +30,7 @@ final class Transfer: LoopExchange, @unchecked Sendable {
         var openedSocket: Int32?
         /// Why no socket could be opened.
         var socketError: Int32?
-        /// Why the policy refused the first of the refused addresses, and this address.
+        /// The policy's first refusal, and the refused address.
         var refusal: (fault: Fault, address: SocketAddress?)?
         /// The socket of the connection, once it is established.
         var socket: Int32?
@@ -59,7 +59,7 @@ final class Transfer: LoopExchange, @unchecked Sendable {
         /// whether libcurl sends the request again.
         var refusal: ResponseHead?
         var headState = HeadState.none
-        /// The body while the decision is pending, if it isn't collected in memory.
+        /// Holds the body while the decision is pending. Not used if the sink collects the body in memory.
         var held = GrowingBuffer()
         /// Nil if the body isn't decoded.
         var decoder: PieceDecoder?
@@ -140,7 +140,8 @@ final class Transfer: LoopExchange, @unchecked Sendable {
     /// A key for the connection limit: the host, its security requirements and its resolver. The limit applies to all transfers with the same
     /// key.
     ///
-    /// A transfer counts while its resolver looks up the host. Requests of the resolver to the same host must not wait for that.
+    /// A transfer counts while its resolver looks up the host. The resolver's own requests to the same host have another key, so
+    /// they don't wait for the transfer.
     var limitedHost: String {
         let objects: [AnyObject?] = [hop.exchange.options.security, plan.route?.lookups?.resolver]
         return objects.compactMap(\.self).reduce(plan.host) { "\($0) \(UInt(bitPattern: ObjectIdentifier($1)))" }

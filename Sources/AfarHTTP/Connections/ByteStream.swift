@@ -14,8 +14,8 @@ protocol ByteStream: AnyObject {
     /// bytes.
     func write(_ bytes: UnsafeRawBufferPointer) -> StreamResult
 
-    /// Returns false if unsolicited data or the end of the connection has arrived. TLS messages, such as session tickets, are
-    /// processed here and don't count.
+    /// Returns false if unsolicited data or the end of the connection has arrived. This method processes TLS messages, such as
+    /// session tickets. They don't count as data.
     func isIdle() -> Bool
 }
 

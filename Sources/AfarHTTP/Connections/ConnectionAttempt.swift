@@ -69,7 +69,7 @@ final class ConnectionAttempt: @unchecked Sendable {
     private var hasWaited = false
     /// The last failure; nil if no address has been tried.
     private var fault: Fault?
-    /// Why the policy refused the first of the refused addresses.
+    /// The policy's reason for the first refusal.
     private var refusal: Fault?
 
     init(_ key: ConnectionKey, engine: HTTPEngine, deadline: UInt64) {
@@ -99,7 +99,7 @@ final class ConnectionAttempt: @unchecked Sendable {
 
     /// Receives the result of the key's resolver.
     func resolved(_ addresses: Result<[SocketAddress], Fault>) {
-        // The attempt can have ended after the result was posted.
+        // The attempt may have ended since the result was posted.
         guard index != nil, lookup != nil else { return }
         lookup = nil
         receive(addresses)
@@ -211,7 +211,7 @@ final class ConnectionAttempt: @unchecked Sendable {
         engine.attemptFailed(self, failure)
     }
 
-    /// Why no address could be connected. A refusal is the reason only if nothing else failed.
+    /// Why no connection could be opened. A refusal by the policy is the reason only if there was no other failure.
     private var failure: Fault {
         if fault == nil, let refusal { return refusal }
         let fault = fault ?? Fault(.cannotFindHost, "the host has no address")

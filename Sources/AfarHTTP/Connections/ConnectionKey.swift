@@ -29,7 +29,7 @@ struct ConnectionKey: Hashable {
         case otherProtocol
     }
 
-    /// The protocols that a connection can use for requests. The limits for responses over HTTP/2 apply to a whole connection.
+    /// The protocols that a connection can use for requests. The HTTP/2 settings are included because they apply to a whole connection.
     enum Version: Hashable {
         case http1
         /// HTTP/2 or HTTP/1.1, as the server chooses in the TLS handshake (ALPN, RFC 7301).
@@ -56,7 +56,7 @@ struct ConnectionKey: Hashable {
     let security: Security?
     /// Nil if the transport decides how to connect.
     let route: ConnectionRoute?
-    /// Decides to which addresses to connect; nil if all are permitted.
+    /// Permits or refuses addresses; nil if all addresses are permitted.
     private let policy: ConnectionGuard?
 
     /// Creates the key for an exchange.
@@ -96,7 +96,7 @@ struct ConnectionKey: Hashable {
             }
     }
 
-    /// Keys that differ only in their purpose or version are rare.
+    /// Omits the purpose and the version, because keys rarely differ only in them.
     func hash(into hasher: inout Hasher) {
         hasher.combine(host)
         hasher.combine(port)
@@ -105,7 +105,7 @@ struct ConnectionKey: Hashable {
         if let policy { hasher.combine(policy) }
     }
 
-    /// Returns the reason for not connecting a socket to an address; nil if the policy permits it.
+    /// Returns why the policy refuses an address; nil if the policy permits it.
     func refusal(of address: SocketAddress) -> Fault? {
         policy?.refusal(
             of: ConnectionCandidate(

@@ -36,7 +36,7 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
         @exclusivity(unchecked) var opening = 0
         /// The maximum number of connections.
         @exclusivity(unchecked) var limit: Int
-        /// The waiters. Those that are sent again come first.
+        /// The waiters. Those whose requests are sent again come first.
         @exclusivity(unchecked) var waiting = WaitingQueue<Queued>()
 
         init(limit: Int) { self.limit = limit }
@@ -46,7 +46,7 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
 
     private let limitPerHost: Int
     private let idleLimit: Int
-    /// The number of idle connections to each host that don't expire, unless the server ends them.
+    /// For each host, the number of idle connections that don't expire. Connections that the server will close aren't included.
     private let minimumPerHost: Int
     @exclusivity(unchecked) private var hosts: [Key: Host] = [:]
     @exclusivity(unchecked) private var idleCount = 0
@@ -71,9 +71,9 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
     /// Assigns a connection to a request. If none is available, the request waits.
     ///
     /// - Parameters:
-    ///   - isFirst: Whether the request precedes other waiting requests, because it is sent again.
+    ///   - isFirst: Whether the request precedes other waiting requests. This is true if the request is sent again.
     ///   - needsFresh: Whether the request requires a connection that has never been used.
-    ///   - isShared: Whether a connection can carry several requests, so only one connection is opened.
+    ///   - isShared: Whether a connection can carry several requests. If so, only one connection is opened.
     func request(
         _ waiter: Waiter, key: Key, isFirst: Bool = false, needsFresh: Bool = false,
         isShared: @autoclosure () -> Bool = false
@@ -138,7 +138,7 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
 
     /// Makes a connection available after it has been opened or its exchange has ended.
     ///
-    /// - Parameter isEndedByServer: Whether the server closes the connection after the deadline, so that it can't be kept longer.
+    /// - Parameter isEndedByServer: Whether the server closes the connection after the deadline. If so, the pool can't keep it longer.
     /// - Returns: The waiter that uses the connection now; nil if the connection is idle.
     func available(
         _ connection: Connection, key: Key, isFresh: Bool, idleUntil deadline: UInt64, isEndedByServer: Bool = false
@@ -157,13 +157,12 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
         return nil
     }
 
-    /// Opens as many connections to a host as the limit permits, because they can't be shared.
+    /// Permits the normal number of connections to a host, because they can't be shared.
     func stopSharing(_ key: Key) { hosts[key]?.limit = limitPerHost }
 
     /// Removes and returns the first waiter. Called when the waiter uses a shared connection or fails.
     func takeWaiter(_ key: Key) -> Waiter? { hosts[key]?.waiting.takeFirst()?.waiter }
 
-    /// Whether a connection to a host is being opened.
     func isOpening(_ key: Key) -> Bool { hosts[key].map { $0.opening > 0 } ?? false }
 
     /// Records that a connection could not be opened.
@@ -220,7 +219,7 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
 
     // MARK: Idle connections
 
-    /// Removes and returns the idle connections that have expired, except for the most recently used ones of each host, up to the minimum.
+    /// Removes and returns the idle connections that have expired. Keeps the most recently used ones of each host, up to the minimum.
     func takeExpired(at now: UInt64) -> [Connection] {
         guard nextDeadline <= now else { return [] }
         return takeIdle(keepsMinimum: true) { $0.deadline <= now }

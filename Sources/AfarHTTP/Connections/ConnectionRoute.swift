@@ -39,7 +39,7 @@ final class ConnectionRoute: Hashable, Sendable {
     /// The proxy that receives whole requests, if any.
     var requestProxy: Proxy? { proxy?.usesHTTP == true && !isTunnel ? proxy : nil }
 
-    /// Compares what affects connections to this host. Other settings, such as the exclusions of proxies, can differ.
+    /// Compares only the settings that affect connections to this host. Other settings, such as the exclusions of proxies, can differ.
     static func == (lhs: ConnectionRoute, rhs: ConnectionRoute) -> Bool {
         if lhs === rhs { return true }
         let (left, right) = (lhs.settings, rhs.settings)

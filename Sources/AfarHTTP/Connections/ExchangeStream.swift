@@ -1,9 +1,9 @@
 import AfarTransport
 import Foundation
 
-/// The bytes of a connection that consists of the bodies of an exchange.
+/// The bytes of a raw connection. They are the bodies of an exchange's request and response.
 final class ExchangeStream: RawStream {
-    /// How long to wait, after the connection has been closed, until the last bytes have been sent.
+    /// The maximum time for sending the last bytes after the connection has been closed.
     private static let closeTimeout = Duration.seconds(2)
 
     let state: Locked<RawStreamState>
@@ -37,9 +37,9 @@ final class ExchangeStream: RawStream {
         do {
             for try await chunk in body { await update({ bytes.receive(chunk) })?.value }
         } catch {
-            // The stream throws only this type.
+            // The stream throws only `TransportError`.
             let fault = (error as? TransportError).map { Fault($0) } ?? .cancelled
-            // Another protocol has no body that could be incomplete.
+            // A protocol other than HTTP has no body that could be incomplete.
             end = .failed(fault.code == .bodyIncomplete ? Fault(.connectionLost, fault.message) : fault)
         }
         update { bytes.end = end }
@@ -62,7 +62,7 @@ final class ExchangeStream: RawStream {
         return nil
     }
 
-    /// Called when the exchange sends no more bytes. It can still have bytes to receive.
+    /// Called when the exchange sends no more bytes. The exchange may still receive bytes.
     func sendingEnded() { update { bytes.isSendingOver = true } }
 
     func finishWriting() { update { bytes.finishWriting() } }
@@ -107,7 +107,8 @@ private final class ExchangeBytes: ByteStream {
 
     // MARK: The exchange
 
-    /// Adds received bytes. Returns nil if they aren't needed. Otherwise, wait until they have been read.
+    /// Adds received bytes. Returns nil if they aren't needed. Otherwise, the caller must wait for the result, which is fulfilled
+    /// when the bytes have been read.
     func receive(_ chunk: Data) -> Deferred<Void>? {
         guard !isClosed else { return nil }
         received = chunk

@@ -25,7 +25,8 @@
         /// The part of the output that hasn't been sent.
         @exclusivity(unchecked) private var unsent = 0..<0
         @exclusivity(unchecked) private var refillTime: UInt64 = 0
-        /// When bytes last arrived, or the first request began, in nanoseconds of ``MonotonicClock``.
+        /// The later of two times: when bytes last arrived, and when the first of the current requests began. In nanoseconds of
+        /// ``MonotonicClock``.
         @exclusivity(unchecked) private var lastReceipt: UInt64 = 0
         @exclusivity(unchecked) private var awaitsPong = false
         @exclusivity(unchecked) private var hasSettings = false
@@ -68,7 +69,7 @@
         func begin(_ exchange: HTTPExchange) {
             isIdle = false
             if exchangeCount == 0 {
-                // An idle connection can have been lost without notice.
+                // An idle connection may have been lost without notice.
                 if connection.isReused, engine.loop.now >= deadline(after: lastReceipt) { ping() }
                 if !awaitsPong { lastReceipt = engine.loop.now }
                 nextDeadline = deadline(after: engine.loop.now)
@@ -86,7 +87,7 @@
         private func submit(_ stream: HTTP2Stream, _ exchange: HTTPExchange) {
             guard !stream.isSubmitted, !exchange.state.isSuspended else { return }
             stream.isSubmitted = true
-            // The exchange can have been suspended while the connection began to drain.
+            // The connection may have begun to drain while the exchange was suspended.
             guard !isDraining else { return exchange.sending.mustSendAgain = true }
             exchange.recordingFault { () throws(Fault) in
                 stream.id = try exchange.submit(to: session, stream)
@@ -145,7 +146,8 @@
             connection.queueTurn()
         }
 
-        /// Sends a PING frame if nothing has arrived for a while, and ends the connection if the server hasn't responded to the last one.
+        /// Sends a PING frame if nothing has arrived for a while, and ends the connection if the server hasn't responded to the
+        /// last PING frame.
         func check(at now: UInt64) {
             guard now >= nextDeadline, exchangeCount > 0, !isBroken else { return }
             if awaitsPong {
@@ -173,7 +175,7 @@
             }
             continueStreams()
             send()
-            // Streams have new events if sending has failed, or reading a request's body.
+            // Streams have new events if sending, or reading a request's body, has failed.
             continueStreams()
             engine.sharedTurnEnded(connection)
         }
@@ -213,7 +215,7 @@
                     budget -= count
                     (lastReceipt, awaitsPong) = (engine.loop.now, false)
                     let bytes = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(engine.loop.buffer)[..<count])
-                    // After an error, the session has ended its streams.
+                    // If this method throws, the session has already ended its streams.
                     try? session.receive(bytes)
                 case .wouldBlock:
                     if stream.canRead { return connection.queueTurn() }
@@ -223,7 +225,8 @@
             }
         }
 
-        /// Sends what the session has to send. After a connection error, these are the last frames, which report the error to the server.
+        /// Sends the bytes that the session has ready. After a connection error, these are the last frames, which report the error
+        /// to the server.
         private func send() {
             var budget = Self.turnLimit
             let stream = connection.stream
@@ -245,7 +248,7 @@
             }
         }
 
-        /// Ends the streams because sending has failed. First, the bytes that the server has already sent are read.
+        /// Ends the streams because sending has failed. Before that, reads the bytes that the server has already sent.
         private func fail(_ fault: Fault) {
             connection.expectBytes()
             if !engine.loop.isCallersTurn { receive() }
@@ -284,7 +287,7 @@
             while exchange.canReceive, !heads.isEmpty {
                 let head = heads.removeFirst()
                 if head.status < 200 { exchange.receiveInformational(head) } else { try exchange.receive(head) }
-                // The body can have waited for this head.
+                // The body may have waited for this head.
                 connection.resumeBody(of: self)
             }
             guard heads.isEmpty else { return }
@@ -311,7 +314,7 @@
         private func note(consumed count: Int) {
             consumedCount += count
             connection.consume(count, of: self)
-            // At most as many bytes are moved as were consumed.
+            // This moves at most as many bytes as were consumed.
             if consumedCount * 2 >= body.count {
                 body.removeFirst(consumedCount)
                 consumedCount = 0

@@ -33,7 +33,7 @@ final class HTTPConnection: LoopSocket {
     @exclusivity(unchecked) var exchange: HTTPExchange?
     /// The streams of an HTTP/2 connection; nil over HTTP/1.1.
     @exclusivity(unchecked) var http2: HTTP2Connection?
-    /// Whether the connection was used or idle before its current exchange.
+    /// Whether the connection served another exchange or was idle before its current exchange.
     @exclusivity(unchecked) var isReused = false
     /// The engine's ``HTTPEngine/generation`` when the connection was opened.
     @exclusivity(unchecked) var generation = 0
@@ -43,7 +43,7 @@ final class HTTPConnection: LoopSocket {
     @exclusivity(unchecked) private var isQueued = false
     /// Bytes that were read, but that the exchange hasn't consumed yet.
     @exclusivity(unchecked) private var unread: [UInt8] = []
-    /// Why sending failed. Before this failure is reported, the bytes that the server has already sent are read.
+    /// Why sending failed. The connection reports this failure after it has read the bytes that the server has already sent.
     @exclusivity(unchecked) private var sendFault: Fault?
     let address: SocketAddress
     private(set) lazy var remote = address.numbers
@@ -183,7 +183,7 @@ final class HTTPConnection: LoopSocket {
 
     private func receive(_ exchange: HTTPExchange) throws(Fault) {
         guard !engine.loop.isCallersTurn else {
-            // If sending has failed, a response can already have arrived. Only the loop's thread calls observers.
+            // If sending has failed, a response may already have arrived. Only the loop's thread calls observers.
             if stream.canRead || sendFault != nil { queueTurn() }
             return
         }

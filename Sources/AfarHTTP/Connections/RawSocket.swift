@@ -16,7 +16,7 @@ protocol RawStream: AnyObject, Sendable {
 }
 
 struct RawStreamState {
-    /// The bytes, or TLS over them.
+    /// The stream of bytes, or TLS over it.
     fileprivate(set) var stream: any ByteStream
     fileprivate(set) var isClosed = false
     /// The tasks that wait for a change.
@@ -26,7 +26,7 @@ struct RawStreamState {
 }
 
 extension RawStream {
-    /// Calls a closure with the stream, exclusively. Returns nil if the stream is closed.
+    /// Calls a closure with exclusive access to the stream. Returns nil if the stream is closed.
     func withStream<Value: Sendable>(_ body: (any ByteStream) throws -> Value) rethrows -> Value? {
         try state.withLock { try $0.isClosed ? nil : body($0.stream) }
     }
@@ -46,8 +46,7 @@ extension RawStream {
 
     /// Waits for a change, the deadline, the end of the stream or the task's cancellation.
     ///
-    /// - Parameter isPossible: Called under the lock. Returns true if an operation has become possible in the meantime. The
-    ///   method then doesn't wait.
+    /// - Parameter isPossible: Called under the lock. Returns whether the operation is already possible. If so, the method doesn't wait.
     func wait(until deadline: ContinuousClock.Instant?, unless isPossible: (any ByteStream) -> Bool) async {
         let waiter = Deferred<Void>()
         let mustWait = state.withLock { state in

@@ -1,9 +1,10 @@
 import AfarTransport
 import Foundation
 
-/// Looks up the addresses of hosts. Each lookup takes a thread. A `LookupQueue` limits their number. A resolver belongs to an engine.
+/// Looks up the addresses of hosts. Each lookup uses a thread. A `LookupQueue` limits the number of lookups. A resolver belongs to
+/// an engine.
 final class Resolver<Waiter: AnyObject> {
-    /// The result of a lookup, which its thread posts to the loop, or the end of the time for which it counts toward the limit.
+    /// A message to the loop. It contains the result of a lookup, or reports that a running lookup no longer counts toward the limit.
     struct Answer: Sendable {
         fileprivate let lookup: Lookup
         /// Nil if the lookup continues.
@@ -37,7 +38,7 @@ final class Resolver<Waiter: AnyObject> {
 
     /// - Parameters:
     ///   - limit: The maximum number of concurrent lookups.
-    ///   - post: Called on any thread with the answer of a lookup, for ``receive(_:at:)``.
+    ///   - post: Called on any thread with an answer to pass to ``receive(_:at:)``.
     init(limit: Int, post: @escaping @Sendable (Answer) -> Void) {
         queue = LookupQueue(limit: limit)
         self.post = post
@@ -57,7 +58,7 @@ final class Resolver<Waiter: AnyObject> {
         return nil
     }
 
-    /// Receives an answer. Returns its waiters and the addresses; nil if the lookup continues.
+    /// Receives an answer. Returns the lookup's waiters and the addresses; nil if the lookup continues.
     func receive(
         _ answer: Answer, at now: UInt64
     ) -> (waiters: [Waiter], addresses: Result<[SocketAddress], Fault>)? {

@@ -2,7 +2,6 @@ import AfarTransport
 import CEpoll
 import Synchronization
 
-/// An event on a socket.
 struct SocketEvent {
     let isReadable: Bool
     let isWritable: Bool
@@ -21,23 +20,22 @@ struct SocketEvent {
 protocol LoopSocket: AnyObject {
     var descriptor: Int32 { get }
 
-    /// Records an event on the socket.
     func update(_ event: SocketEvent)
 
     /// Performs the operations that are possible. If there is a lot of work, performs only part of it and requests another turn.
     func takeTurn()
 }
 
-/// The owner of a loop. Its members are used by one thread at a time, usually the loop's.
+/// The owner of a loop. Only one thread at a time uses its members, usually the loop's thread.
 protocol LoopClient: AnyObject {
     associatedtype Message: Sendable
 
     func receive(_ message: Message)
 
-    /// Called on the loop's thread, once in each turn, after its messages and the turns of its sockets.
+    /// Called on the loop's thread at the end of each turn, after the sockets' turns and the messages.
     func finishTurn()
 
-    /// When the next turn begins at the latest, in nanoseconds of ``MonotonicClock``.
+    /// The latest time at which the next turn begins, in nanoseconds of ``MonotonicClock``.
     var nextDeadline: UInt64 { get }
 
     /// Whether the client waits only for messages, and for events on idle connections.
@@ -72,7 +70,7 @@ final class EventLoop<Client: LoopClient>: @unchecked Sendable {
     private let turn = InlineLocked(())
     /// Whether the loop's thread waits and the client is idle.
     private let isIdle = Atomic(false)
-    /// Whether the current turn is that of a caller's thread.
+    /// Whether a caller's thread runs the current turn.
     @exclusivity(unchecked) private(set) var isCallersTurn = false
     /// When the loop's thread stops waiting.
     @exclusivity(unchecked) private var waitDeadline: UInt64 = 0
@@ -104,11 +102,11 @@ final class EventLoop<Client: LoopClient>: @unchecked Sendable {
     /// Posts a message. Can be called from any thread. Messages are dropped after the thread has ended.
     func post(_ message: Client.Message) { inbox.post(message) }
 
-    /// Performs work and the resulting turns of sockets on the calling thread, if the loop is idle. This saves waking the loop's thread,
-    /// which handles the next event.
+    /// If the loop is idle, performs work and the resulting turns of sockets on the calling thread. This avoids waking the loop's
+    /// thread, which handles the next event.
     ///
-    /// The work and the turns must not call user code, because the caller can hold locks. Messages that were posted before are received first,
-    /// so if there are any, this method does nothing.
+    /// The work and the turns must not call user code, because the caller may hold locks. If earlier messages are pending, this
+    /// method does nothing, because the loop must receive them first.
     ///
     /// - Returns: Whether the work was performed.
     func performIfIdle(_ client: Client, _ work: (Client) -> Void) -> Bool {
@@ -155,7 +153,6 @@ final class EventLoop<Client: LoopClient>: @unchecked Sendable {
     /// Reads the clock again, after work that may have taken a long time.
     func updateTime() { now = MonotonicClock.now }
 
-    /// Queues a turn for a socket.
     func queue(_ socket: any LoopSocket) { ready.append(socket) }
 
     private func run(_ client: Client) {
@@ -168,7 +165,7 @@ final class EventLoop<Client: LoopClient>: @unchecked Sendable {
 
     /// Runs one turn: processes events and messages.
     ///
-    /// - Returns: When the next turn begins at the latest, or nil if the client has ended.
+    /// - Returns: The latest time at which the next turn begins, or nil if the client has ended.
     private func run(_ client: Client, afterEvents count: Int) -> UInt64? {
         isIdle.store(false, ordering: .relaxed)
         now = MonotonicClock.now

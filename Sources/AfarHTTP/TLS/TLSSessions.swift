@@ -34,8 +34,8 @@ final class TLSSession {
     var isResumable: Bool { SSL_SESSION_is_resumable(raw) == 1 }
 }
 
-/// The sessions that can be resumed, up to a limit, oldest first. Each is used once (RFC 8446, appendix C.4). They belong to the
-/// thread of a loop.
+/// The sessions that can be resumed, oldest first. Their number is limited. Each session is used once (RFC 8446, appendix C.4).
+/// Only the thread of a loop uses this value.
 struct TLSSessions {
     private static let limit = 128
     private static let limitPerKey = 4

@@ -29,7 +29,7 @@ final class TLSStream: ByteStream {
     private let session: TLSSession?
     @exclusivity(unchecked) private var readObstacle = Obstacle.none
     @exclusivity(unchecked) private var writeObstacle = Obstacle.none
-    /// Why the underlying stream has failed or ended.
+    /// Why the underlying stream has failed.
     @exclusivity(unchecked) private var lowerFault: Fault?
     @exclusivity(unchecked) fileprivate private(set) var hasLowerEnded = false
     @exclusivity(unchecked) private var isFinished = false
@@ -147,10 +147,10 @@ final class TLSStream: ByteStream {
         return isTrusted || SSL_session_reused(ssl) == 1 || security.accepts(presentedChain)
     }
 
-    /// Marks the server as trusted. From now on, the client's identity is presented if the server requests it.
+    /// Marks the server as trusted. From now on, the stream presents the client's identity if the server requests it.
     func trustServer() {
         isTrusted = true
-        // TLS 1.2 offers no new session when one is resumed, so keep the resumed one.
+        // With TLS 1.2, a server offers no new session after a resumption, so keep the resumed session.
         if let session, SSL_session_reused(ssl) == 1, SSL_version(ssl) == TLS1_2_VERSION { onSession?(session) }
         for session in sessions { onSession?(session) }
         sessions = []
@@ -210,7 +210,7 @@ final class TLSStream: ByteStream {
         }
     }
 
-    /// Validates a chain for OpenSSL. With an evaluator, the decision is made later.
+    /// Validates a chain for OpenSSL. If there is an evaluator, it decides later instead.
     func validate(_ context: OpaquePointer) -> Bool {
         guard security?.evaluation == nil else { return true }
         let isStrict = self.context.settings.authorities.areStrict
@@ -266,8 +266,8 @@ final class TLSStream: ByteStream {
         return .bytes(Int(count))
     }
 
-    /// The fault that reads and writes return until the server is trusted. Otherwise, OpenSSL would complete the handshake with
-    /// any server and send data to it.
+    /// The fault that reads and writes return until the server is trusted. Without this fault, OpenSSL would complete the handshake
+    /// with any server and send data to it.
     private static let untrusted = Fault(.certificateUntrusted, "the server is not trusted yet")
 
     func write(_ bytes: UnsafeRawBufferPointer) -> StreamResult {
@@ -306,8 +306,8 @@ final class TLSStream: ByteStream {
         readObstacle = .reading
         let isEmpty = readBudget > 0 && !OpenSSLConnection(ssl).hasPendingData
         guard isEmpty, (lower as? TLSStream)?.isIdle() ?? true else { return false }
-        // After session tickets, OpenSSL would keep a buffer of 16 KiB for each idle connection. Call this function only if no
-        // data is pending: before OpenSSL 3.0.14, it also frees a buffer that holds the beginning of a record (CVE-2024-4741).
+        // After reading session tickets, OpenSSL would keep a buffer of 16 KiB for each idle connection. Call this function only if
+        // no data is pending: before OpenSSL 3.0.14, it also frees a buffer that holds the beginning of a record (CVE-2024-4741).
         SSL_free_buffers(ssl)
         return true
     }
@@ -336,7 +336,7 @@ final class TLSStream: ByteStream {
         return code >= 0 || SSL_get_error(ssl, code) != SSL_ERROR_WANT_WRITE
     }
 
-    // MARK: The other stream
+    // MARK: The underlying stream
 
     /// Reads from the underlying stream for OpenSSL.
     fileprivate func receive(into buffer: UnsafeMutableRawBufferPointer, for bio: OpaquePointer) -> Int32 {
@@ -362,7 +362,7 @@ final class TLSStream: ByteStream {
         afar_clear_retry(bio)
         switch lower.write(bytes) {
         case .bytes(let count):
-            // No bytes have arrived.
+            // Only reads can continue now. A write that waits for received bytes must still wait.
             if readObstacle == .writing { readObstacle = .none }
             return Int32(count)
         case .wouldBlock: return afar_would_block(bio, false)

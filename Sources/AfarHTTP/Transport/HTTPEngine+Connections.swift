@@ -154,7 +154,7 @@ extension HTTPEngine {
 
     // MARK: Shared connections
 
-    /// Whether a connection can carry several requests. Before the server has chosen a protocol, this is assumed.
+    /// Whether a connection can carry several requests. Returns true if the protocol isn't known yet.
     private func isShared(_ key: ConnectionKey) -> Bool {
         switch key.version {
         case .http1: false
@@ -176,7 +176,7 @@ extension HTTPEngine {
         if knownHosts.count > Self.maximumKnownHosts { _ = knownHosts.removeLeast() }
     }
 
-    /// Begins the waiting requests that a connection can carry.
+    /// Begins as many waiting requests as a connection can carry.
     private func beginWaiters(on connection: HTTPConnection) {
         while connection.http2?.canOpenStream == true, let waiter = pool.takeWaiter(connection.key) {
             begin(waiter, on: connection)
@@ -206,7 +206,6 @@ extension HTTPEngine {
     /// Whether a shared connection supports WebSockets. Can be called from any thread.
     func supportsWebSockets(_ key: ConnectionKey) -> Bool { webSocketKeys.withLock { $0.contains(key) } }
 
-    /// Called after a turn of an HTTP/2 connection.
     func sharedTurnEnded(_ connection: HTTPConnection) {
         guard !connection.isClosed, let http2 = connection.http2 else { return }
         if http2.isIdle {
@@ -215,7 +214,7 @@ extension HTTPEngine {
             || http2.exchangeCount == 0 && !http2.canOpenStream
         {
             stopSharing(connection)
-            // The exchanges of a broken connection can still have events to receive.
+            // The exchanges of a broken connection may still have events to receive.
             if http2.exchangeCount == 0 { connection.close() }
         } else if http2.exchangeCount > 0 {
             beginWaiters(on: connection)
@@ -266,8 +265,8 @@ extension HTTPEngine {
         }
     }
 
-    /// Completes the waiting preconnections for which no connection is being opened, if the host has enough connections. Otherwise, they
-    /// would replace idle connections with new ones, or wait until requests end.
+    /// If the host has enough connections, completes the waiting preconnections for which no connection is being opened. If they
+    /// kept waiting, they would replace idle connections with new ones, or wait until requests end.
     private func completeUnservedPreconnections(to key: ConnectionKey) {
         guard preconnectionCount > 0 else { return }
         for waiter in pool.unservedWaiters(key) {
@@ -286,8 +285,8 @@ extension HTTPEngine {
         noteDeadline(of: waiter)
     }
 
-    /// Stops the connect timers of the waiters for a shared connection, which has been opened. They now wait for a stream, or for another
-    /// connection.
+    /// Stops the connect timers of the waiters for a shared connection after it has been opened. The waiters now wait for a stream,
+    /// or for another connection.
     private func requeueWaiters(_ key: ConnectionKey) {
         for waiter in pool.waiters(key) { waiter.state.requeue() }
     }

@@ -207,7 +207,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
     }
 
     private func sendAgain(_ exchange: HTTPExchange) {
-        // A connection that several requests share is no longer available if it is broken.
+        // A broken shared connection isn't assigned again, so only HTTP/1.1 requires a new connection.
         let needsFresh = exchange.connection?.http2 == nil
         releaseConnection(of: exchange)
         exchange.recordingFault { () throws(Fault) in try exchange.rewind() }
@@ -223,8 +223,8 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         completions.add(completion, with: .success(response))
     }
 
-    /// Ends the evaluations for an exchange that has its response. If other exchanges wait for the same evaluation, a new one
-    /// starts for one of these exchanges.
+    /// Ends the evaluations for an exchange that has received its response. If other exchanges wait for the same evaluation, a new
+    /// one starts for one of them.
     private func endEvaluations(for exchange: HTTPExchange) {
         guard exchange.key.isEvaluated else { return }
         for attempt in attempts where attempt.key == exchange.key { attempt.withdraw(exchange) }

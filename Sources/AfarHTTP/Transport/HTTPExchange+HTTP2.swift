@@ -6,7 +6,7 @@
 
     /// Sends the request, and receives the response, as a stream of an HTTP/2 connection.
     extension HTTPExchange {
-        /// How often a request that the server hasn't processed is sent (RFC 9113, section 8.7).
+        /// How often a request is sent again after the server has reported it as unprocessed (RFC 9113, section 8.7).
         private static let longestSeriesOfRefusals = 20
 
         /// Opens the stream. Returns its identifier.
@@ -28,7 +28,7 @@
 
         /// Reads the next part of the request's body.
         func readBody(into buffer: UnsafeMutableRawBufferPointer) throws(Fault) -> HTTP2BodyPart {
-            // The body of a tunnel waits for the response, so the idle timeout runs.
+            // The body of a tunnel waits for the response. The idle timeout runs during this wait.
             guard state.fault == nil, !state.isSuspended, !state.needsNoMoreBody, !mustAwaitContinue(),
                 !isTunnel || sending.responseHead != nil, let feed = try makeFeed()
             else { return .wait }

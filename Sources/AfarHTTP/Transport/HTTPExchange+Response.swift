@@ -137,7 +137,7 @@ extension HTTPExchange {
             if isTunnel {
                 response.report = report
                 if !state.needsNoMoreBody { state.becomeTunnel() }
-                // A tunnel can occupy its stream for long.
+                // A tunnel can occupy its stream for a long time.
                 engine.makeRoom(beside: connection)
             }
             engine.deliver(response, of: self)

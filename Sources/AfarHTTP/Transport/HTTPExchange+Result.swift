@@ -108,7 +108,7 @@ extension HTTPExchange {
             transactions: [metrics], trailers: sending.isResponseComplete ? trailers : HTTPFields())
     }
 
-    /// Adds the numbers of bytes of an HTTP/2 stream. For the request's head, it is the size in the form of HTTP/1.1.
+    /// Adds the byte counts of an HTTP/2 stream. The count for the request's head is its size in HTTP/1.1.
     private func note(_ stream: HTTP2Stream, in metrics: inout TransactionMetrics) {
         let isSent = sendCount > 0
         metrics.countOfRequestHeaderBytesSent = isSent ? Int64(head.bytes.count) : 0

@@ -8,8 +8,7 @@ import Synchronization
 final class HTTPExchange: LoopExchange, @unchecked Sendable {
     // Sendable because only one thread uses it at a time: the caller's, then the loop's.
 
-    /// The state of sending the request over one connection, and of its response. If the request is sent again, a new value
-    /// replaces this state.
+    /// The state of the request over one connection, and of its response. If the request is sent again, a new value replaces this state.
     struct Sending: ~Copyable {
         var parser: ResponseParser
         var output: RequestOutput
@@ -79,7 +78,7 @@ final class HTTPExchange: LoopExchange, @unchecked Sendable {
     @exclusivity(unchecked) private var hasOpenedBody = false
     /// Whether the request waits for `100 (Continue)` before it sends its body.
     @exclusivity(unchecked) var sendsExpectation: Bool
-    /// The receiver of the bodies, if the exchange is for a WebSocket over HTTP/2.
+    /// The stream of the WebSocket's bytes, if the exchange is for a WebSocket over HTTP/2.
     @exclusivity(unchecked) var tunnel: ExchangeStream?
     @exclusivity(unchecked) var sink: BodySink
     /// When decoding began in the current turn, in nanoseconds of the monotonic clock.
@@ -113,8 +112,8 @@ final class HTTPExchange: LoopExchange, @unchecked Sendable {
 
     func post(_ signal: ExchangeSignal) { engine.post(self, signal) }
 
-    /// Whether the caller's thread can send the whole request quickly, and without calling an observer. The caller can hold locks that an
-    /// observer requires.
+    /// Whether the caller's thread can send the whole request quickly, and without calling an observer. The caller may hold locks
+    /// that an observer requires.
     var canBeSentByCaller: Bool {
         guard key.purpose == .requests, !isPreconnection else { return false }
         return switch hop.exchange.body {
@@ -131,7 +130,7 @@ final class HTTPExchange: LoopExchange, @unchecked Sendable {
         (self.connection, lastConnection) = (connection, connection)
         _ = state.connect(at: now)
         if !hasOpenedBody { recordingFault(openBody) }
-        // The connection can have been opened after the start of the loop's turn.
+        // The connection may have been opened after the start of the loop's turn.
         let opened = max(connection.times.connectEnd, connection.times.secureEnd)
         (sending.wasReused, sending.requestStart) = (connection.isReused, max(now, opened))
         if isTunnel, connection.http2 == nil {
@@ -314,7 +313,7 @@ final class HTTPExchange: LoopExchange, @unchecked Sendable {
     /// Whether the bodies carry another protocol (RFC 8441).
     var isTunnel: Bool { hop.exchange.request.extendedConnectProtocol != nil }
 
-    /// Whether the rest of the request isn't needed after the response.
+    /// Whether the exchange ends with the response, even if part of the request's body hasn't been sent.
     private var isDuplex: Bool { if case .stream(let stream) = hop.exchange.body { stream.isDuplex } else { false } }
 
     /// Whether the connection can carry another request.

@@ -113,6 +113,6 @@ public final class HTTPTransport: CallbackTransport {
     /// Set ``ConnectionConfiguration/maximumThreads`` to 1. If there are several threads, the tasks run on the first thread, and this
     /// thread serves only some of the hosts. The executor retains this transport.
     ///
-    /// - Throws: A ``TransportError`` with the code ``TransportError/Code-swift.struct/outOfResources`` if there is no thread.
+    /// - Throws: A ``TransportError`` with the code ``TransportError/Code-swift.struct/outOfResources`` if the thread can't be started.
     public var taskExecutor: any TaskExecutor { get throws { try engines.taskExecutor(of: self) } }
 }

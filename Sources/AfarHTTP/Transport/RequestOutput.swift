@@ -140,7 +140,7 @@ extension Exchange {
 
     /// The fields that are sent unless the request has a field of the same name.
     var defaultHeadFields: DefaultHeadFields {
-        // The prepared form is shared with exchanges that have an `Accept` field.
+        // Don't use the prepared form here, because it contains an `Accept` field.
         guard !options.omitsAccept else { return DefaultHeadFields(options.defaultFields.fields) }
         return options.defaultFields.prepared { DefaultHeadFields($0.addingAccept) }
     }

@@ -16,7 +16,7 @@ final class WebSocketExchange: PreparedExchange {
     private let hop: Hop
     private let exchange: HTTPExchange
     private let bytes: ExchangeStream
-    /// Suspends the exchange until its response arrives. Afterward, the WebSocket isn't suspended.
+    /// Suspends and resumes the exchange until its response arrives. The WebSocket itself can't be suspended.
     private let control: ExchangeControl
     private let makeAlternative: @Sendable (Hop) throws -> HTTPExchange
     private let state: Locked<State>
@@ -25,7 +25,7 @@ final class WebSocketExchange: PreparedExchange {
     ///
     /// - Parameters:
     ///   - hop: The request to upgrade a connection.
-    ///   - prepare: Prepares any other exchange.
+    ///   - prepare: Prepares an `HTTPExchange`.
     static func prepare(
         _ hop: Hop, _ prepare: @escaping @Sendable (Hop) throws -> HTTPExchange
     ) throws -> WebSocketExchange? {
@@ -120,7 +120,7 @@ final class WebSocketExchange: PreparedExchange {
     }
 }
 
-/// Passes on the events of an exchange, except those of the bodies.
+/// Passes on the events of an exchange, except the events of the bodies.
 private final class HeadObserver: ExchangeObserver {
     private let base: (any ExchangeObserver)?
 

@@ -68,7 +68,7 @@ enum Deflate {
         gzip(stream: zeros(count), crc: Checksums.crc32(zeros: count), count: count)
     }
 
-    /// Returns the zlib format, which HTTP calls deflate.
+    /// Returns bytes in the zlib format, which HTTP calls deflate.
     static func zlib(_ bytes: [UInt8]) -> [UInt8] {
         [0x78, 0x01] + stored(bytes) + littleEndian(Checksums.adler32(bytes)).reversed()
     }
@@ -125,8 +125,8 @@ enum Checksums {
         return high << 16 | low
     }
 
-    /// Returns the CRC of many zero bytes, computed by repeated squaring. The effect of a zero byte on the CRC register is a
-    /// linear function. The function is represented by its results for the 32 single bits.
+    /// Returns the CRC of many zero bytes, computed by repeated squaring. The effect of a zero byte on the CRC register is a linear
+    /// function. The function is represented by its results for the 32 values in which a single bit is set.
     static func crc32(zeros count: Int) -> UInt32 {
         var power = (0..<32).map { bit in
             let crc = UInt32(1) << UInt32(bit)

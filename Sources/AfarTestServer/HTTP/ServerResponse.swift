@@ -115,7 +115,7 @@ public final class BodyWriter {
     func write(bytes: UnsafeRawBufferPointer) throws {
         guard !bytes.isEmpty else { return }
         count += bytes.count
-        // Small writes are combined. Copying large ones would cost more than it saves.
+        // Small writes are combined. Copying large writes would cost more than it saves.
         if isChunked { head += Array((String(bytes.count, radix: 16) + "\r\n").utf8) }
         if bytes.count <= 65_536 {
             head += bytes

@@ -88,7 +88,6 @@ final class Socket: Sendable {
         isOpen.withLock { if $0 { _ = Foundation.shutdown(descriptor, Int32(SHUT_RDWR)) } }
     }
 
-    /// Finishes sending.
     func finishWriting() {
         _ = Foundation.shutdown(descriptor, Int32(SHUT_WR))
     }
