@@ -20,8 +20,8 @@ extension Request {
     /// The current task; the same as ``lastTask``.
     public var task: URLSessionTask? { lastTask }
 
-    /// Sets a closure that is called with each of ``tasks``, once for each attempt, immediately before the attempt is sent.
-    /// Only the closure that was set last is called.
+    /// Sets a closure that is called with each of ``tasks`` immediately before the task's attempt is sent. Only the closure
+    /// that was set last is called.
     ///
     /// If an attempt has already begun, the closure is immediately called with the last task. To have running tasks report the
     /// number of bytes, call this method before the request starts.
@@ -40,9 +40,9 @@ extension Request {
 
     /// Returns an asynchronous sequence of ``tasks``. It delivers one task for each attempt, immediately before the attempt is sent.
     ///
-    /// An iteration that starts late first receives the last task. The sequence ends when the request finishes or is canceled.
-    /// Ending the iteration doesn't affect the request. To have running tasks report the number of bytes, call this method before
-    /// the request starts.
+    /// If tasks already exist when an iteration starts, the iteration first receives the last task. The sequence ends when the
+    /// request finishes or is canceled. Ending the iteration doesn't affect the request. To have running tasks report the
+    /// number of bytes, call this method before the request starts.
     ///
     /// - Parameter bufferingPolicy: Determines which elements are kept for a slow iteration. The default is `.unbounded`.
     public func urlSessionTasks(
@@ -157,8 +157,8 @@ extension AFError {
     }
 }
 
-/// A Foundation task that represents one attempt of a request, for code that requires a task. All properties and methods use the
-/// attempt.
+/// A Foundation task that represents one attempt of a request, for code that requires a task. All properties and methods refer
+/// to the attempt.
 protocol RequestTask: URLSessionTask {
     init()
     var attempt: TaskAttempt? { get set }
@@ -171,7 +171,7 @@ func makeTask(_ urlRequest: URLRequest, of request: Request, ending: TaskAttempt
         ? makeInstance(of: DownloadRequestTask.self, attempt) : makeInstance(of: DataRequestTask.self, attempt)
 }
 
-/// Creates a task with the request that resumes a download. Without a request, the task is completed.
+/// Creates a task with the request that resumes a download. Without a request, the task's state is `completed`.
 func makeTask(resuming download: DownloadRequest, with urlRequest: URLRequest?) -> any RequestTask {
     makeInstance(of: DownloadRequestTask.self, urlRequest.map { TaskAttempt($0, of: download) })
 }
@@ -262,13 +262,14 @@ final class DownloadRequestTask: URLSessionDownloadTask, RequestTask, @unchecked
 }
 
 extension DownloadRequest {
-    /// Returns a task whose request is for the missing bytes of a partial download. The request contains no credentials.
+    /// Returns a task with a request for the missing bytes of a partial download. The request contains no credentials.
     ///
     /// The task doesn't represent an attempt. To resume a download, use
-    /// ``Session/download(resumingWith:interceptor:shouldAutomaticallyResume:to:)``. Resuming, suspending or canceling the task
-    /// applies to this request. If the data can't be used, the task has no requests.
+    /// ``Session/download(resumingWith:interceptor:shouldAutomaticallyResume:to:)``. The task forwards calls of `resume()`,
+    /// `suspend()` and `cancel()` to this ``DownloadRequest``. If the data can't be used, the task has no requests and ignores
+    /// these calls.
     ///
-    /// - `session`: Unused, because no `URLSession` performs requests.
+    /// - `session`: Unused, because no `URLSession` runs the task.
     public func task(forResumeData data: Data, using session: URLSession) -> URLSessionTask {
         let sensitiveHeaders = self.session.configuration.sensitiveHeaders
         let request = try? ResumeData(decoding: data).urlRequestForRemainder(without: sensitiveHeaders)
