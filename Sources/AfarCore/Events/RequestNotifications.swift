@@ -8,8 +8,8 @@ import Synchronization
 /// A monitor that posts notifications about requests, such as ``Request/didResumeNotification``.
 ///
 /// After a program has accessed the name of one of these notifications, sessions post them on the ``defaultQueue``. Pass this
-/// monitor to a session to post the notifications on another queue, or if observers write the names as text instead of
-/// accessing the properties. A session with this monitor posts no other notifications.
+/// monitor to a session to post the notifications on another queue. Also pass it if observers use the names as strings instead
+/// of accessing the properties. The session then posts notifications only through this monitor.
 public final class RequestNotifications: EventMonitor {
     /// The queue on which notifications are posted by default: the main queue, or a dedicated queue on Linux. On Linux, posting
     /// on the main queue would deadlock if an observer was added with `OperationQueue.main`.

@@ -50,8 +50,9 @@ final class TransportStack: Sendable {
         stages.append(RedirectStage(rules: RedirectRules(configuration, hsts)))
         stages.append(AuthenticationStage(configuration, over: transport))
         if let store = configuration.cacheStore {
-            // Cookies are added outside the cache, because the cache distinguishes requests by their cookies. Cookies are stored
-            // even if the cache ignores the response.
+            // The stage that adds cookies is outside the cache, because the cache distinguishes requests by their cookies. The
+            // stage that stores cookies is inside the cache, so that it receives all responses of servers, even those that the
+            // cache ignores.
             if let sending = configuration.cookieStage(accepts: false) { stages.append(sending) }
             if let accepting = configuration.cookieStage(sends: false) { innerStages.insert(accepting, at: 0) }
             stages.append(
@@ -76,7 +77,7 @@ extension RedirectRules {
     }
 }
 
-/// A wrapper for a user's stage. Waiting for the stage stops when the request ends or reaches its total timeout, even if the
+/// A wrapper for a user's stage. The wait for the stage ends when the request ends or reaches its total timeout, even if the
 /// stage ignores cancellation.
 struct CancellableStage: ExchangeStage {
     private let stage: any ExchangeStage
@@ -154,7 +155,7 @@ extension Session {
     ///
     /// - Parameters:
     ///   - replacement: Returns the transport to use instead of a session's own transport. The returned transport can wrap the
-    ///     session's own. Called for each session, on any thread.
+    ///     session's own. The closure is called for each session, on any thread.
     ///   - isolation: The actor that the operation runs on. The default is the caller's.
     ///   - operation: The closure that creates the requests.
     public static func replacingTransports<Value>(
