@@ -93,8 +93,8 @@ extension RequestNotifications: SelectiveEventMonitor, EventReceiver {
 }
 
 /// The names of the notifications about requests. The object of a notification is the request, which is also available as
-/// ``Foundation/Notification/request``. Sessions post the notifications on the ``RequestNotifications/defaultQueue`` after a
-/// program first accesses one of the names. To use another queue, pass a ``RequestNotifications`` to the session.
+/// ``Foundation/Notification/request``. ``RequestNotifications`` describes when and on which queue sessions post the
+/// notifications.
 extension Request {
     /// Posted when a request was resumed.
     public static var didResumeNotification: Notification.Name { name(of: .didResume) }

@@ -200,7 +200,7 @@ public struct DataStreamTask: Sendable {
         }
     }
 
-    /// - Parameter makeParser: Called once per iteration.
+    /// - Parameter makeParser: Called at the start of each iteration.
     package func stream<Success: Sendable, Failure: Error>(
         automaticallyCancelling shouldAutomaticallyCancel: Bool,
         bufferingPolicy: Stream<Success, Failure>.BufferingPolicy?,

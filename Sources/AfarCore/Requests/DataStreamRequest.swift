@@ -44,7 +44,7 @@ extension DataStreamRequest {
     public struct Stream<Success, Failure: Error> {
         /// The event.
         public let event: Event<Success, Failure>
-        /// Cancels the request.
+        /// A token that cancels the request.
         public let token: CancellationToken
 
         /// Cancels the request.
@@ -92,7 +92,7 @@ extension DataStreamRequest {
         }
     }
 
-    /// Cancels a request without retaining it.
+    /// A token that cancels a request without retaining it.
     public struct CancellationToken: Sendable {
         private weak let request: DataStreamRequest?
 
@@ -260,7 +260,6 @@ extension DataStreamRequest {
         let begin: @Sendable (ResponseHead) -> Void
         let parse: @Sendable (Data) -> [Result<Success, Failure>]
         let finish: @Sendable (_ isWhole: Bool) -> [Result<Success, Failure>]
-        /// Whether the values are the chunks themselves.
         let isTrivial: Bool
 
         /// - Parameters:

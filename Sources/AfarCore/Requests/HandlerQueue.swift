@@ -8,8 +8,7 @@ import Foundation
 /// it, call ``step()`` and carry out the returned steps until the step is `done`.
 ///
 /// Handlers create their responses one at a time. After all responses have been created, they are delivered in the same order.
-/// A handler that is added after the response has arrived uses the response data that the request has stored. It runs after the
-/// earlier handlers.
+/// A handler that is added after that runs last, with the response data that the request has stored.
 struct HandlerQueue {
     typealias FinishHandler = @Sendable () -> Void
 
@@ -31,8 +30,7 @@ struct HandlerQueue {
     private var isOpen = false
     private var isDraining = false
 
-    /// Adds a handler. Returns whether the caller must drain the queue. The caller must drain it if the request's pipeline has
-    /// finished draining it.
+    /// Adds a handler. Returns whether the queue had already been drained. In this case, the caller must drain it again.
     mutating func append(_ handler: ResponseHandler) -> Bool {
         handlers.append(handler)
         guard isDrained else { return false }
@@ -40,7 +38,7 @@ struct HandlerQueue {
         return true
     }
 
-    /// Opens the queue after the network operations of an attempt have ended. The caller drains the queue.
+    /// Opens the queue after the network operations of an attempt have ended. The caller must then drain the queue.
     mutating func open() {
         isOpen = true
         isDraining = true
@@ -83,8 +81,7 @@ struct HandlerQueue {
     }
 }
 
-/// A handler that creates a response from a request's received data. It delivers the response after all handlers have created
-/// their responses.
+/// A handler that creates a response from a request's received data.
 ///
 /// This class isn't generic, because code for an unspecialized type is slow. Instead, a closure captures the typed response.
 final class ResponseHandler: @unchecked Sendable {

@@ -135,7 +135,6 @@ extension Request {
         return (decision, receiveHead(head))
     }
 
-    /// Whether a head listener has ended the request. If so, no part of the body is delivered.
     var isRefusedAtHead: Bool { mutable.withLock { $0.attempt.isRefusedAtHead } }
 
     /// Stores the head for all listeners, including those that are added later.
@@ -159,8 +158,6 @@ extension Request {
         }
     }
 
-    /// Fulfilled when all listeners have decided, or when the request was canceled or ended by its session. Nil if there are no
-    /// listeners.
     var headDecided: Deferred<Void>? { mutable.withLock { $0.attempt.headDecided } }
 
     private func callListeners(_ listeners: [HeadListener], with head: ResponseHead) async {

@@ -287,7 +287,6 @@ enum ResponseRules {
         }
     }
 
-    /// Requires a media type that matches the request's `Accept` header, if there is such a header.
     static func checkAcceptedType(of validated: ValidatedResponse) throws {
         guard validated.hasBody, let accept = validated.request?.value(forHTTPHeaderField: "Accept") else { return }
         try check(contentTypeOf: validated.head, isIn: MediaType.ranges(in: accept))

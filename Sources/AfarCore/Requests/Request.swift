@@ -113,7 +113,6 @@ public class Request: @unchecked Sendable {
         return end ?? failure
     }
 
-    /// The response that a task can await. While the task waits, it can run the request's jobs.
     var inlineRunner: AnyDeferred? { mutable.withLock { $0.inlineRunner } }
 
     /// Cancels the request. It fails with ``AFError/explicitlyCancelled`` and its handlers are called. Does nothing if the

@@ -109,7 +109,6 @@ struct RequestState {
         return handlers.prepareForRetry()
     }
 
-    /// Returns the operations to stop when the request is canceled or ended by its session.
     mutating func takeEnding() -> Ending {
         Ending(task: task, driver: attempt.driver, work: attempt.work, waiting: waiting.take())
     }
@@ -142,7 +141,8 @@ struct AttemptState {
     var sent: Sent?
     var redirect: Redirect?
     var head: ResponseHead?
-    /// Fulfilled when the head listeners have decided. Nil before the head arrives.
+    /// Fulfilled when the head listeners have decided or the request has ended. Nil before the head arrives, and if there are
+    /// no listeners.
     var headDecided: Deferred<Void>?
     /// Whether a head listener ended the request. If so, no part of the body is delivered.
     var isRefusedAtHead = false

@@ -8,10 +8,10 @@ extension Request {
     /// The attempts so far, as Foundation tasks for code that requires such tasks. Each of the ``performedRequests`` has one
     /// task.
     ///
-    /// The tasks are created on first access. Each attempt of a download has a `URLSessionDownloadTask`. An attempt of any other
-    /// request has a `URLSessionUploadTask`, which is also a `URLSessionDataTask`. Canceling, suspending or resuming a task
-    /// applies to the request. Setting other properties has no effect. For earlier attempts that ended before the first access,
-    /// the response and error aren't available.
+    /// The tasks are created on first access. Each attempt of a download has a `URLSessionDownloadTask`. An attempt of any
+    /// other request has a `URLSessionUploadTask`, which is also a `URLSessionDataTask`. Canceling, suspending or resuming a
+    /// task applies to the request. Setting a task's properties has no effect on the request. For earlier attempts that ended
+    /// before the first access, the response and error aren't available.
     public var tasks: [URLSessionTask] { mutable.withLock { $0.requestTasks(of: self) } }
     /// The first element of ``tasks``.
     public var firstTask: URLSessionTask? { tasks.first }
@@ -38,7 +38,7 @@ extension Request {
         return self
     }
 
-    /// Returns an asynchronous sequence of ``tasks``. It delivers one task for each attempt, immediately before the attempt is sent.
+    /// Returns an asynchronous sequence of ``tasks``. It delivers each task immediately before the task's attempt is sent.
     ///
     /// If tasks already exist when an iteration starts, the iteration first receives the last task. The sequence ends when the
     /// request finishes or is canceled. Ending the iteration doesn't affect the request. To have running tasks report the
@@ -164,7 +164,7 @@ protocol RequestTask: URLSessionTask {
     var attempt: TaskAttempt? { get set }
 }
 
-/// Creates the task of an attempt: a download task for a download, otherwise an upload task, which is also a data task.
+/// Creates the task of an attempt.
 func makeTask(_ urlRequest: URLRequest, of request: Request, ending: TaskAttempt.Snapshot? = nil) -> any RequestTask {
     let attempt = TaskAttempt(urlRequest, of: request, ending: ending)
     return request is DownloadRequest
@@ -278,7 +278,6 @@ extension DownloadRequest {
 }
 
 extension ResumeData {
-    /// Returns the request for the missing bytes.
     fileprivate func urlRequestForRemainder(without sensitiveHeaders: Set<String>) throws -> URLRequest {
         var request = try urlRequest(without: sensitiveHeaders)
         for field in fields(from: byteCount) { request.headers.update(field) }

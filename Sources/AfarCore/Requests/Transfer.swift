@@ -87,7 +87,8 @@ open class Transfer<Success: Sendable>: @unchecked Sendable {
         return self
     }
 
-    /// Suspends the requests of the transfer and sends no others until ``resume()`` is called. See ``Request/suspend()``.
+    /// Suspends the requests of the transfer and sends no other requests until ``resume()`` is called. See
+    /// ``Request/suspend()``.
     @discardableResult
     public final func suspend() -> Self {
         setSuspended(true)

@@ -109,13 +109,13 @@ extension Session {
 }
 
 extension Session {
-    /// Creates a download that resumes an earlier download from another URL. Use this method, for example, if the URL of the
-    /// earlier download was signed and has expired.
+    /// Creates a download that resumes an earlier download from another URL. For example, the URL of the earlier download was
+    /// signed and has expired.
     ///
-    /// The partial file is used only if the new URL has the same file. To be certain, the response must contain the same strong validator
-    /// (`ETag` or `Last-Modified`) and the same length as the earlier response, even if the host differs. Otherwise, the download starts
-    /// again at the first byte, so the result is always one complete version of the file at the new URL. See
-    /// ``download(resumingWith:interceptor:shouldAutomaticallyResume:to:)`` for the other rules.
+    /// The partial file is used only if the response shows that the new URL has the same file. The response must contain the
+    /// same strong validator (`ETag` or `Last-Modified`) and the same length as the earlier response. The host can differ.
+    /// Otherwise, the download starts again at the first byte, so the result is always one complete version of the file at the
+    /// new URL. See ``download(resumingWith:interceptor:shouldAutomaticallyResume:to:)`` for the other rules.
     ///
     /// The request has the header fields of the earlier request, without credentials. ``DownloadRequest/resumeData`` of this
     /// download contains the new URL.
@@ -195,7 +195,6 @@ extension Session {
 }
 
 extension TransportStack {
-    /// Performs an exchange that opens a connection.
     fileprivate func open(_ exchange: Exchange) async throws {
         let driver = HopDriver(Hop(exchange), through: preconnectionStages, over: sender) { _ in
             (.take(), handlerWork: nil)

@@ -10,9 +10,9 @@ public import Foundation
 /// don't start the request. If the value is nil, ``startRequestsImmediately`` applies. If a request can't be created or
 /// encoded, its handlers receive the error.
 ///
-/// The methods that create requests have these parameters in common: `headers` are added to the request, `interceptor` adapts and
-/// retries only this request, `requestModifier` changes the `URLRequest` after its creation, and `fileManager` removes the temporary
-/// file of a body.
+/// The methods that create requests share these parameters: `headers` are added to the request, `interceptor` adapts and
+/// retries only this request, `requestModifier` changes the `URLRequest` after its creation, and `fileManager` removes the
+/// temporary file of a body.
 ///
 /// Retain a session while its requests run. When a session is released, its running requests fail with
 /// ``AFError/sessionDeinitialized``. You can call all methods from any thread.
@@ -559,7 +559,7 @@ open class Session: @unchecked Sendable {
 
     /// Creates a request for a WebSocket.
     ///
-    /// - `url`: A URL with the scheme `ws` or `wss`. `http` and `https` are equivalent.
+    /// - `url`: A URL with the scheme `ws` or `wss`. The schemes `http` and `https` are equivalent.
     /// - `configuration`: The subprotocol, limits and pings. The default is ``WebSocketRequest/Configuration/default``.
     open func webSocketRequest(
         to url: any URLConvertible,
@@ -602,7 +602,7 @@ open class Session: @unchecked Sendable {
                 shouldAutomaticallyResume: nil))
     }
 
-    /// Creates a request for a TCP connection that reads and writes bytes.
+    /// Creates a request that opens a TCP connection to read and write bytes.
     ///
     /// - `hostName`: A host name or an IP address.
     /// - `port`: The port, from 1 to 65,535.

@@ -146,8 +146,8 @@ public struct SessionConfiguration: Sendable {
 
     /// The maximum number of redirects in one attempt. A request with more redirects fails. The default is 20.
     public var maximumRedirects = 20
-    /// A Boolean value that indicates whether redirects from https to http are followed. If it is false, which is the default, a
-    /// redirect from https to http makes the request fail.
+    /// A Boolean value that indicates whether redirects from https to http are followed. If it is false, which is the default,
+    /// such a redirect makes the request fail.
     public var allowsInsecureRedirects = false
     /// Additional names of sensitive headers, such as `X-Customer`. Names are case-insensitive.
     ///

@@ -51,8 +51,7 @@ final class TransportStack: Sendable {
         stages.append(AuthenticationStage(configuration, over: transport))
         if let store = configuration.cacheStore {
             // The stage that adds cookies is outside the cache, because the cache distinguishes requests by their cookies. The
-            // stage that stores cookies is inside the cache, so that it receives all responses of servers, even those that the
-            // cache ignores.
+            // stage that stores cookies is inside the cache, so that it receives even responses that the cache ignores.
             if let sending = configuration.cookieStage(accepts: false) { stages.append(sending) }
             if let accepting = configuration.cookieStage(sends: false) { innerStages.insert(accepting, at: 0) }
             stages.append(
@@ -119,8 +118,6 @@ extension Reply {
 }
 
 /// A replacement for a session's transport, for requests that are created in a task and its child tasks.
-///
-/// Sessions keep their configuration but use separate cookie, cache and HSTS stores, so tests don't share state.
 final class TransportOverride: Sendable {
     /// The override of the current task, if it has one.
     @TaskLocal static var current: TransportOverride?
@@ -151,7 +148,7 @@ extension Session {
     /// Replaces the transports of all sessions for the requests that are created in a closure and in the tasks that the closure
     /// starts. This method exists for tests: AfarTesting's `withTransport(_:operation:)` calls it.
     ///
-    /// Sessions keep their configuration, but use separate cookies, cached responses and hosts that require https.
+    /// Sessions keep their configuration but use separate cookie, cache and HSTS stores, so tests don't share state.
     ///
     /// - Parameters:
     ///   - replacement: Returns the transport to use instead of a session's own transport. The returned transport can wrap the
