@@ -109,8 +109,8 @@ extension Session {
 }
 
 extension Session {
-    /// Creates a download that resumes an earlier download from another URL. For example, the URL of the earlier download was
-    /// signed and has expired.
+    /// Creates a download that resumes an earlier download from another URL. Use this method if, for example, the earlier URL
+    /// was signed and has expired.
     ///
     /// The partial file is used only if the response shows that the new URL has the same file. The response must contain the
     /// same strong validator (`ETag` or `Last-Modified`) and the same length as the earlier response. The host can differ.
