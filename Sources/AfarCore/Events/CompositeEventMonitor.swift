@@ -5,7 +5,7 @@ public final class CompositeEventMonitor: EventReceiver {
     /// The queue on which ``receive(_:)`` is called if this monitor is part of another composite. The method only forwards events.
     public let queue: DispatchQueue
     private let listeners: [Listener]
-    /// Whether a monitor receives all events.
+    /// Whether at least one of the monitors receives all events.
     let hasQueuedListeners: Bool
 
     /// A monitor and its queue. The monitor's `queue` property is read only once, because it can be user code.
@@ -53,5 +53,5 @@ public final class CompositeEventMonitor: EventReceiver {
 }
 
 /// A monitor that dispatches events to its queue itself, so that the events that it ignores cost nothing. Its ``receive(_:)``
-/// is called on the thread of the event. That thread can hold a request's lock.
+/// is called on the thread on which the event occurs. This thread can hold a request's lock.
 protocol SelectiveEventMonitor: EventMonitor {}

@@ -8,8 +8,8 @@ public import Foundation
 /// (``Request/eventMonitor(_:)``).
 ///
 /// Every method has a default implementation that ignores the event. Implement the methods for the events that you want to
-/// observe. The methods are called on the monitor's ``queue``, in the order of the events. The request doesn't wait for them,
-/// so it might have progressed further by the time a method is called.
+/// observe. The methods are called on the monitor's ``queue``, in the order of the events. The request doesn't wait for the
+/// methods, so it might have progressed further by the time a method is called.
 ///
 /// A successful attempt of a ``DataRequest`` has the following events, in this order. Events in brackets don't occur for every
 /// request.
@@ -21,10 +21,11 @@ public import Foundation
 ///   `dataTask:didReceive data`
 /// 3. `didFinishCollecting`, `didGatherMetrics`, `task:didCompleteWithError`, [`didValidateRequest` for each validator],
 ///   `request:didCompleteTask`
-/// 4. [`requestIsRetrying`, and again from 1 without `requestDidResume`], `requestDidFinish`, `didParseResponse` for each handler
+/// 4. [`requestIsRetrying`, then the same events again from step 1, without `requestDidResume`], `requestDidFinish`,
+///   `didParseResponse` for each handler
 ///
-/// A ``DownloadRequest`` has `didResumeAtOffset`, `didWriteData` and `didFinishDownloadingTo` instead of the `dataTask:` methods.
-/// It also has `didCreateDestinationURL` and `didFinishDownloadingUsing` when its file has been moved.
+/// A ``DownloadRequest`` has `didResumeAtOffset`, `didWriteData` and `didFinishDownloadingTo` instead of the `dataTask:`
+/// methods. It also has `didCreateDestinationURL` and `didFinishDownloadingUsing` when its file is moved.
 ///
 /// The methods receive Foundation's tasks. With any transport, each attempt has one task. See ``Request/tasks``. The `URLSession`
 /// is always `URLSession.shared`, a placeholder that the signatures require.
@@ -33,8 +34,8 @@ public protocol EventMonitor: Sendable {
     /// are called. A concurrent queue doesn't preserve the order of events.
     var queue: DispatchQueue { get }
 
-    /// Receives every event. The default implementation calls the method below that corresponds to the event. If you implement
-    /// this method, the other methods are called only if you call ``callMethod(for:)``.
+    /// Receives every event. The default implementation calls the method that corresponds to the event. If you implement this
+    /// method, the other methods are called only if you call ``callMethod(for:)``.
     func receive(_ event: RequestEvent)
 
     // MARK: Sessions
@@ -48,8 +49,8 @@ public protocol EventMonitor: Sendable {
     /// aren't reported.
     func urlSession(_ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge)
 
-    /// Called when bytes of a body were sent. Receives the number since the last call, the total number, and the expected total
-    /// (−1 if unknown).
+    /// Called when bytes of a body were sent. Receives the number of bytes since the last call, the total number, and the
+    /// expected total (−1 if unknown).
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -91,7 +92,7 @@ public protocol EventMonitor: Sendable {
     /// whole body. If the body is streamed, the method is called for each chunk.
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data)
 
-    /// Called when the session's cache is about to store a response. A handler can still prevent the storing.
+    /// Called when the session's cache is about to store a response. A cached-response handler can still prevent this.
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse)
 
@@ -104,8 +105,8 @@ public protocol EventMonitor: Sendable {
         didResumeAtOffset fileOffset: Int64,
         expectedTotalBytes: Int64)
 
-    /// Called when bytes were written. Receives the number since the last call, the total number, and the expected total (−1 if
-    /// unknown). The totals include the bytes of an earlier part.
+    /// Called when bytes were written. Receives the number of bytes since the last call, the total number, and the expected
+    /// total (−1 if unknown). The totals include the bytes of a resumed part.
     func urlSession(
         _ session: URLSession,
         downloadTask: URLSessionDownloadTask,
@@ -134,7 +135,7 @@ public protocol EventMonitor: Sendable {
     /// Called when an attempt's final `URLRequest` was created.
     func request(_ request: Request, didCreateURLRequest urlRequest: URLRequest)
 
-    /// Called when an attempt's task was created, right before it is sent.
+    /// Called when an attempt's task was created, right before the attempt is sent.
     func request(_ request: Request, didCreateTask task: URLSessionTask)
 
     /// Called with the metrics of an attempt. Their type is ``TaskMetrics``, because only Foundation can create

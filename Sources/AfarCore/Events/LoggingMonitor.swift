@@ -207,7 +207,7 @@ extension LoggingMonitor {
 
     private func logSerialization(of request: Request, _ value: RequestEvent.ParsedValue) {
         if let error = value.error {
-            // Earlier errors have been logged.
+            // The request's own error has already been logged.
             if request.error == nil { logOutcome(request, failingWith: error) }
         } else if !(request is DataStreamRequest) {
             logStep(request, "serialized as \(value.type)")
@@ -233,7 +233,7 @@ package enum StandardError {
         try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
     }
 
-    /// Writes one of Afar's own messages after the time of day (UTC) and the name `afar`.
+    /// Writes one of Afar's own messages, preceded by the time of day (UTC) and the name `afar`.
     static func writeMessage(_ text: String) {
         write("\(Date.now.formatted(.iso8601.time(includingFractionalSeconds: true))) afar: \(text)\n")
     }

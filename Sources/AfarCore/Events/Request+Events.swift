@@ -62,7 +62,7 @@ extension Request {
         }
     }
 
-    /// Notifies the monitors that the exchange has ended, with its metrics.
+    /// Notifies the monitors of the exchange's metrics and of its end.
     func didEndExchange(error: AFError?, isNetworkError: Bool) {
         guard let events, let task = lastTask else { return }
         let (metrics, networkError) = mutable.withLock { state in
@@ -86,8 +86,8 @@ extension Request {
         events.receive(.requestDidCompleteTask(self, task, sent.error))
     }
 
-    /// Notifies the monitors of each chunk of a streamed body. Passes the chunk to the delegate's closure. Without a closure,
-    /// passes the chunk to `consume`.
+    /// Notifies the monitors of each chunk of a streamed body. Passes the chunk to the delegate's closure, or to `consume` if
+    /// the delegate has no such closure.
     func forEachChunk(of body: ResponseBodyStream, _ consume: (Data) async -> Void) async throws {
         for try await chunk in body {
             await waitUntilResumed()
@@ -127,9 +127,9 @@ extension SessionState {
     }
 }
 
-/// Forwards an exchange's events from the transport to its request's progress and to the event monitors.
+/// Receives an exchange's events from the transport. Forwards them to the request's progress and to the event monitors.
 final class ExchangeEvents: ExchangeObserver {
-    /// The events already reported to the monitors.
+    /// The numbers that have already been reported to the monitors.
     private struct Reported {
         var bytesSent: Int64 = 0
         var bytesReceived: Int64 = 0

@@ -45,7 +45,7 @@ public enum RequestEvent: @unchecked Sendable {
 
     // MARK: Download tasks
 
-    /// A download resumes an earlier one.
+    /// A download resumes an earlier download.
     case downloadTaskDidResumeAtOffset(URLSessionDownloadTask, Int64, expectedTotalBytes: Int64)
     /// Bytes of a download were written.
     case downloadTaskDidWriteData(
@@ -138,7 +138,8 @@ extension EventMonitor {
     /// Calls the method that corresponds to the event.
     public func receive(_ event: RequestEvent) { callMethod(for: event) }
 
-    /// Calls the method that corresponds to the event. Call this from your own ``receive(_:)`` if you also implement methods.
+    /// Calls the method that corresponds to the event. Call this from your own ``receive(_:)`` if you also implement methods
+    /// for single events.
     public func callMethod(for event: RequestEvent) {
         switch event {
         case .sessionDidBecomeInvalid(let error):

@@ -8,8 +8,8 @@ import Synchronization
 /// A monitor that posts notifications about requests, such as ``Request/didResumeNotification``.
 ///
 /// After a program has accessed the name of one of these notifications, sessions post them on the ``defaultQueue``. Pass this
-/// monitor to a session to post the notifications on another queue, or if observers write the names as text instead of
-/// accessing the properties. A session with this monitor posts no other notifications.
+/// monitor to a session to post the notifications on another queue. Also pass it if observers use the names as strings instead
+/// of accessing the properties. The session then posts notifications only through this monitor.
 public final class RequestNotifications: EventMonitor {
     /// The queue on which notifications are posted by default: the main queue, or a dedicated queue on Linux. On Linux, posting
     /// on the main queue would deadlock if an observer was added with `OperationQueue.main`.
@@ -93,8 +93,8 @@ extension RequestNotifications: SelectiveEventMonitor, EventReceiver {
 }
 
 /// The names of the notifications about requests. The object of a notification is the request, which is also available as
-/// ``Foundation/Notification/request``. Sessions post the notifications on the ``RequestNotifications/defaultQueue`` after a
-/// program first accesses one of the names. To use another queue, pass a ``RequestNotifications`` to the session.
+/// ``Foundation/Notification/request``. ``RequestNotifications`` describes when and on which queue sessions post the
+/// notifications.
 extension Request {
     /// Posted when a request was resumed.
     public static var didResumeNotification: Notification.Name { name(of: .didResume) }

@@ -6,7 +6,7 @@ import HTTPTypes
 #endif
 
 extension Request {
-    /// Creates the `URLRequest` from the caller's values, before its adapters run.
+    /// Creates the `URLRequest` from the caller's values, before the adapters run.
     func makeURLRequest() throws(AFError) -> URLRequest {
         do {
             var urlRequest = try convertible.asURLRequest()
@@ -24,7 +24,7 @@ extension Request {
     }
 
     /// Returns the original text of a request's URL, or nil if it is unknown. Also returns nil if an adapter has changed the
-    /// request, because the adapter could have signed the `URL`, which can differ from the original text.
+    /// request, because the adapter might have signed the `URL`. A `URL` can differ from the original text.
     func writtenURL(of urlRequest: URLRequest) -> String? {
         guard let firstRequest, urlRequest == firstRequest,
             urlRequest.allHTTPHeaderFields == firstRequest.allHTTPHeaderFields

@@ -26,7 +26,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
 
     /// Starts the task. Called only once.
     ///
-    /// - Parameter isImmediate: Whether the task can begin on the calling thread, because no user code runs before the response
+    /// - Parameter isImmediate: Whether the task can begin on the calling thread. True if no user code runs before the response
     ///   arrives.
     func start(immediately isImmediate: Bool) {
         let task: Task<Void, Never>
@@ -363,7 +363,8 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
         if request.inlineRunner?.runInline(inline) != true { DispatchQueue.global().async { inline.run() } }
     }
 
-    /// Continues on another thread before user code runs, or when a task waits for the response, in this task.
+    /// Leaves the caller's thread before user code runs. Continues on the thread that awaits the response or, without such a
+    /// thread, on one of Dispatch's threads.
     private func leaveCallersThread() async {
         await request.inlineRunner?.waitForWaiter()
         if isOnCallersThread { await request.onQueue(.global()) {} }

@@ -153,12 +153,12 @@ public struct DownloadTask<Value: Sendable>: Sendable {
 /// }
 /// ```
 ///
-/// Iterating starts the request, unless automatic starting is turned off. Leaving the loop early, or canceling its task,
-/// cancels the request, unless `automaticallyCancelling` is false.
+/// Iterating starts the request, unless automatic starting is turned off. Leaving the loop early or canceling its task cancels
+/// the request, unless `automaticallyCancelling` is false.
 ///
-/// The last element of each sequence is the completion. Without a buffering policy, which is the default, the next chunk is
-/// read when the loop requests it. In this case, a slow loop slows the server down, provided that the transport supports
-/// backpressure. With a buffering policy, chunks are buffered as the policy specifies.
+/// The last element of each sequence is the completion. By default, `bufferingPolicy` is nil, and the next chunk is read when
+/// the loop requests it. A slow loop then slows the server down if the transport supports backpressure. With a buffering
+/// policy, chunks are buffered as the policy specifies.
 public struct DataStreamTask: Sendable {
     /// A sequence of the events of a stream.
     public typealias Stream<Success: Sendable, Failure: Error> = StreamOf<DataStreamRequest.Stream<Success, Failure>>
@@ -188,8 +188,8 @@ public struct DataStreamTask: Sendable {
         }
     }
 
-    /// Returns a sequence of the values that a parser reads from the body. A value can span several chunks. Each body is parsed
-    /// by its own copy of the parser.
+    /// Returns a sequence of the values that a parser reads from the body. A value can span several chunks. A new copy of the
+    /// parser parses each body.
     public func streamingResponses<Parser: DataStreamParser>(
         parsedUsing parser: Parser,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
@@ -200,7 +200,7 @@ public struct DataStreamTask: Sendable {
         }
     }
 
-    /// - Parameter makeParser: Called once per iteration.
+    /// - Parameter makeParser: Called at the start of each iteration.
     package func stream<Success: Sendable, Failure: Error>(
         automaticallyCancelling shouldAutomaticallyCancel: Bool,
         bufferingPolicy: Stream<Success, Failure>.BufferingPolicy?,

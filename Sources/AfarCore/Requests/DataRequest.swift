@@ -26,8 +26,8 @@ public class DataRequest: Request, @unchecked Sendable {
 
     /// The response's body, or nil if it hasn't arrived or the response has none.
     ///
-    /// If the request failed or was canceled, the value is the part that arrived before that. If a handler canceled the request
-    /// at the response's head, the value is nil.
+    /// If the request failed or was canceled, the value is the part that had arrived. If a handler canceled the request when
+    /// the response's head arrived, the value is nil.
     public var data: Data? { memory.data }
 
     /// Passes each chunk of the body to a closure instead of storing the body. ``data`` stays nil. Call this method before the

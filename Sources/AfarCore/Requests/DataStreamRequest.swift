@@ -44,7 +44,7 @@ extension DataStreamRequest {
     public struct Stream<Success, Failure: Error> {
         /// The event.
         public let event: Event<Success, Failure>
-        /// Cancels the request.
+        /// A token that cancels the request.
         public let token: CancellationToken
 
         /// Cancels the request.
@@ -92,7 +92,7 @@ extension DataStreamRequest {
         }
     }
 
-    /// Cancels a request without retaining it.
+    /// A token that cancels a request without retaining it.
     public struct CancellationToken: Sendable {
         private weak let request: DataStreamRequest?
 
@@ -173,8 +173,8 @@ extension DataStreamRequest {
 
     /// Adds a handler that receives the values that a parser reads from the body. A value can span several chunks.
     ///
-    /// The parser runs on the session's serialization queue if there is one, otherwise in the request's task. Each body is
-    /// parsed by its own copy of the parser.
+    /// The parser runs on the session's serialization queue if there is one, otherwise in the request's task. A new copy of the
+    /// parser parses each body.
     @preconcurrency
     @discardableResult
     public func responseStream<Parser: DataStreamParser>(
@@ -187,7 +187,7 @@ extension DataStreamRequest {
     }
 }
 
-/// A type that creates a value from each chunk of a streamed response separately.
+/// A type that creates one value from each chunk of a streamed response.
 public protocol DataStreamSerializer<SerializedObject>: Sendable {
     /// The type of the values.
     associatedtype SerializedObject: Sendable
@@ -214,8 +214,8 @@ extension DataStreamSerializer where Self == PassthroughStreamSerializer {
 
 /// A type that creates values, such as lines, records or events, from a streamed body. A value can span several chunks.
 ///
-/// A ``DataStreamSerializer`` processes each chunk separately. A parser keeps the incomplete end of the last chunk. Each body is
-/// parsed by its own copy of the parser, so a retry starts without the rest of an earlier body.
+/// A ``DataStreamSerializer`` processes each chunk separately. A parser keeps the incomplete end of the last chunk. A new copy
+/// of the parser parses each body, so a retry starts without data from an earlier body.
 ///
 /// ```swift
 /// struct LengthParser: DataStreamParser {
@@ -260,7 +260,6 @@ extension DataStreamRequest {
         let begin: @Sendable (ResponseHead) -> Void
         let parse: @Sendable (Data) -> [Result<Success, Failure>]
         let finish: @Sendable (_ isWhole: Bool) -> [Result<Success, Failure>]
-        /// Whether the values are the chunks themselves.
         let isTrivial: Bool
 
         /// - Parameters:
@@ -321,7 +320,7 @@ extension DataStreamRequest.Parser where Failure == AFError {
 }
 
 extension DataStreamRequest {
-    /// Adds a handler that is called on a queue, and starts the request unless automatic starting is turned off.
+    /// Adds a handler that is called on a queue. Starts the request unless automatic starting is turned off.
     package func addHandler<Success: Sendable, Failure: Error>(
         _ parser: Parser<Success, Failure>, on queue: DispatchQueue, _ handler: @escaping Handler<Success, Failure>
     ) {
@@ -333,7 +332,7 @@ extension DataStreamRequest {
             })
     }
 
-    /// Adds a listener for the chunks and the end of a stream, and starts the request unless automatic starting is turned off.
+    /// Adds a listener for the chunks and the end of a stream. Starts the request unless automatic starting is turned off.
     ///
     /// - Parameters:
     ///   - each: Called for each value. The next chunk is read after this closure has returned for all values of the current
@@ -377,7 +376,7 @@ extension DataStreamRequest {
     }
 
     private func call<Success, Failure>(_ handler: Handler<Success, Failure>, with stream: Stream<Success, Failure>) {
-        // An error is still delivered, because it can be why the request ended.
+        // An error is delivered even if the request has ended, because the error can be the reason.
         if stream.value != nil, hasEnded { return }
         do {
             try handler(stream)

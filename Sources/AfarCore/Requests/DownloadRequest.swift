@@ -31,7 +31,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     }
 
     /// A closure that returns the destination of the complete file. It receives the file's temporary location and the
-    /// response's head. The closure is called, and the file is moved, on a queue that only this download uses.
+    /// response's head. The closure is called on a queue that only this download uses. The file is moved on the same queue.
     public typealias Destination =
         @Sendable (_ temporaryURL: URL, _ response: HTTPURLResponse) -> (destinationURL: URL, options: Options)
 
@@ -76,8 +76,8 @@ public final class DownloadRequest: Request, @unchecked Sendable {
 
     /// The location of the complete file, or nil if the file isn't complete or the response has no file.
     ///
-    /// If validation failed, the file exists as long as this request. If the file couldn't be moved, the value is nil. In this
-    /// case, the complete file is at the error's ``AFError/sourceURL``, and the caller must move or remove it.
+    /// If validation failed, the file exists as long as this request exists. If the file couldn't be moved, the value is nil.
+    /// In this case, the complete file is at the error's ``AFError/sourceURL``, and the caller must move or remove it.
     public var fileURL: URL? { file.storage.files.fileURL }
 
     /// The temporary location to which the body is written. The value doesn't change when the file is moved. It is nil before the
@@ -97,9 +97,9 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     ///
     /// The data exists after the connection was lost or timed out, after the disk was full, and after
     /// ``cancel(producingResumeData:)``. A download can be resumed if it is a GET request without a `Range` header. The
-    /// response must have status 200, no content coding, and a validator that identifies its bytes (RFC 9110, sections 8.8 and
-    /// 13.1.5). The validator is a strong `ETag`. If the response has no `ETag`, the validator is a `Last-Modified` date that
-    /// is at least a minute before the response's `Date`. To prevent the server from compressing the file, send
+    /// response must also have status 200, no content coding, and a validator that identifies its bytes (RFC 9110, sections 8.8
+    /// and 13.1.5). The validator is a strong `ETag`. If the response has no `ETag`, the validator is a `Last-Modified` date
+    /// that is at least a minute before the response's `Date`. To prevent the server from compressing the file, send
     /// `Accept-Encoding: identity`.
     ///
     /// The partial content is a temporary file that belongs to the resume data. Afar doesn't remove the file when the data is
@@ -147,7 +147,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     }
 }
 
-/// Creates the request that resume data describes, or the same request with another URL.
+/// Creates the request that resume data describes, optionally with another URL.
 private struct ResumedRequest: URLRequestConvertible {
     let data: Result<ResumeData, ResumeDataError>
     let location: (any URLConvertible)?
@@ -182,7 +182,7 @@ extension DownloadRequest {
     ///   - directory: The directory. The default is the documents directory. On Linux, this directory might not exist. The option
     ///     `createIntermediateDirectories` creates it.
     ///   - domain: The domain in which to search for the directory. The first result is used. The default is the user's home.
-    ///   - options: Determine how to resolve conflicts in the file system. The default is none.
+    ///   - options: Determine how to resolve conflicts in the file system. By default, no options are set.
     public class func suggestedDownloadDestination(
         for directory: FileManager.SearchPathDirectory = .documentDirectory,
         in domain: FileManager.SearchPathDomainMask = .userDomainMask,

@@ -8,15 +8,15 @@ package import HTTPTypes
 #endif
 
 extension HTTPRequest {
-    /// Creates a request for transports from a `URLRequest`. Checks everything that could change the request's meaning when it is
-    /// sent. RFC 9110, sections 5.5 and 9.1, define the valid header values and methods.
+    /// Converts a `URLRequest` to the type of request that transports send. Checks everything that could change the request's
+    /// meaning when it is sent. RFC 9110, sections 5.5 and 9.1, define the valid header values and methods.
     ///
     /// - Parameters:
     ///   - bodyLength: The length of the body in bytes, or nil if it isn't known in advance.
     ///   - writtenURL: The text from which the URL was created, or nil if it wasn't created from text. The text's path and query
     ///     are sent as written, together with later additions to the URL.
-    /// - Throws: An ``AFError`` that describes why the request can't be sent. If Basic authentication can't encode the user name
-    ///   or password in the URL, the error is the same as after `authenticate(username:password:)`.
+    /// - Throws: An ``AFError`` that describes why the request can't be sent. If Basic authentication can't encode the URL's
+    ///   user name or password, the error is the same as after `authenticate(username:password:)`.
     package init(
         _ urlRequest: URLRequest, bodyLength: Int64?, writtenURL: @autoclosure () -> String? = nil
     ) throws {

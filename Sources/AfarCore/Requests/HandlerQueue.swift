@@ -8,7 +8,7 @@ import Foundation
 /// it, call ``step()`` and carry out the returned steps until the step is `done`.
 ///
 /// Handlers create their responses one at a time. After all responses have been created, they are delivered in the same order.
-/// A handler that is added later uses the response data that the request has stored. It runs after the earlier handlers.
+/// A handler that is added after that runs last, with the response data that the request has stored.
 struct HandlerQueue {
     typealias FinishHandler = @Sendable () -> Void
 
@@ -30,7 +30,7 @@ struct HandlerQueue {
     private var isOpen = false
     private var isDraining = false
 
-    /// Adds a handler. Returns true if the caller must drain the queue, because the request's pipeline no longer drains it.
+    /// Adds a handler. Returns whether the queue had already been drained. In this case, the caller must drain it again.
     mutating func append(_ handler: ResponseHandler) -> Bool {
         handlers.append(handler)
         guard isDrained else { return false }
@@ -38,19 +38,19 @@ struct HandlerQueue {
         return true
     }
 
-    /// Opens the queue after the network operations of an attempt have ended. The caller drains the queue.
+    /// Opens the queue after the network operations of an attempt have ended. The caller must then drain the queue.
     mutating func open() {
         isOpen = true
         isDraining = true
     }
 
-    /// Adds a closure to call at the end, after all completions. Does nothing after the end.
+    /// Adds a closure that is called after all completion handlers. Does nothing if the queue has been drained.
     mutating func append(onFinish: @escaping FinishHandler) {
         if !isDrained { finishHandlers.append(onFinish) }
     }
 
-    /// Removes and returns the closures that ``append(onFinish:)`` has added. Called for a request that is released before it
-    /// finishes.
+    /// Removes and returns the closures that ``append(onFinish:)`` has added. Called for the last step, and for a request that
+    /// is released before it finishes.
     mutating func abandon() -> [FinishHandler] { Swift.exchange(&finishHandlers, with: []) }
 
     var isEmpty: Bool { handlers.isEmpty }
@@ -81,17 +81,16 @@ struct HandlerQueue {
     }
 }
 
-/// A handler that creates a response from a request's received data. It delivers the response after all handlers have created
-/// their responses.
+/// A handler that creates a response from a request's received data.
 ///
-/// This class isn't generic, because code for an unspecialized type is slow. A closure contains the response.
+/// This class isn't generic, because code for an unspecialized type is slow. Instead, a closure captures the typed response.
 final class ResponseHandler: @unchecked Sendable {
     // Sendable: only one pipeline step uses it at a time.
 
     /// A response that has been created.
     struct Created {
         let error: AFError?
-        /// Delivers the response, with the given error in place of its result if there is one.
+        /// Delivers the response. If the error isn't nil, it replaces the response's result.
         let deliver: (AFError?) -> Void
     }
 
@@ -111,7 +110,8 @@ final class ResponseHandler: @unchecked Sendable {
 
     /// Delivers the response once.
     ///
-    /// - Parameter end: The error that ended the request in the meantime. It takes precedence over the response's result.
+    /// - Parameter end: The error that ended the request in the meantime. It takes precedence over `failure` and the response's
+    ///   result.
     func deliver(end: AFError?) { deliverResponse.take()?(end ?? failure) }
 
     /// Discards the response before another attempt.
@@ -119,7 +119,7 @@ final class ResponseHandler: @unchecked Sendable {
 }
 
 extension Request {
-    /// Adds a handler that is called on a queue; nil means the main queue.
+    /// Adds a handler that is called on a queue. Nil means the main queue.
     func addHandler<Response: SettledResponse>(
         on queue: DispatchQueue?,
         _ makeResponse: @escaping @Sendable (Request) -> Response,
@@ -132,7 +132,7 @@ extension Request {
         }
     }
 
-    /// Adds a handler of any kind, and starts the request unless automatic starting is turned off.
+    /// Adds a handler of any kind. Starts the request unless automatic starting is turned off.
     func addHandler<Response: SettledResponse>(
         _ makeResponse: @escaping @Sendable (Request) -> Response,
         completion: @escaping @Sendable (Response) -> Void

@@ -49,9 +49,8 @@ extension DataStreamRequest {
     /// Starts the request and returns its body as an input stream, for APIs that read from one.
     ///
     /// Reading blocks until bytes arrive, so don't read in a task or on a queue that the request needs. Closing or releasing
-    /// the stream before its end cancels the request. The stream's `streamError` reports errors. If the request is retried
-    /// after bytes have arrived, the stream delivers these bytes and then the whole new body. Therefore, don't use a retrier
-    /// that retries after bytes have arrived.
+    /// the stream before its end cancels the request. The stream's `streamError` reports errors. Don't use a retrier that
+    /// retries after bytes have arrived. Otherwise, the stream delivers these bytes and then the whole new body.
     ///
     /// - Parameter bufferSize: The number of bytes to buffer, in addition to one chunk. When the buffer is full, reading from the
     ///   server pauses. The default is 1,024.

@@ -75,7 +75,6 @@ extension Request {
         if let end = mutable.withLock({ $0.end }) { throw end }
     }
 
-    /// Whether the request must be resumed before it can be sent.
     var mustWait: Bool { mutable.withLock { $0.mustWait } }
 
     /// Waits until the request is resumed or ended. Returns immediately if the request isn't waiting.

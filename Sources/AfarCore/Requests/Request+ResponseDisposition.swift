@@ -87,8 +87,8 @@ extension Request {
 
     /// Returns an asynchronous sequence of the heads of the responses, one for each attempt.
     ///
-    /// An iteration that starts late first receives the last head. The sequence ends when the request finishes or is canceled.
-    /// Ending the iteration doesn't affect the request.
+    /// If a head has already arrived when an iteration starts, the iteration first receives the last head. The sequence ends
+    /// when the request finishes or is canceled. Ending the iteration doesn't affect the request.
     ///
     /// - Parameter bufferingPolicy: Determines which elements are kept for a slow iteration. The default is `.unbounded`.
     public func httpResponses(
@@ -127,7 +127,7 @@ extension Request {
     ///
     /// - Parameter control: The control of the exchange that received the head. The control prevents a late decision from
     ///   affecting the next attempt.
-    /// - Returns: The decision, and the work that calls the listeners, if the request has listeners.
+    /// - Returns: The decision. If the request has listeners, the second value is the work that calls them.
     func decide(on head: ResponseHead, in control: ExchangeControl) -> (HeadDecision, handlerWork: HopDriver.Work?) {
         guard mutable.withLock({ $0.attempt.control === control }) else { return (.refuse(CancellationError()), nil) }
         let decision = sink.decide(on: head, for: self)
@@ -135,13 +135,12 @@ extension Request {
         return (decision, receiveHead(head))
     }
 
-    /// Whether a head listener has ended the request. If so, no part of the body is delivered.
     var isRefusedAtHead: Bool { mutable.withLock { $0.attempt.isRefusedAtHead } }
 
-    /// Stores the head, also for listeners that are added later.
+    /// Stores the head for all listeners, including those that are added later.
     ///
-    /// - Returns: Work that calls all listeners. Run it in one of the request's tasks. The value is nil if the listeners have
-    ///   already been called in this attempt.
+    /// - Returns: Work that calls all listeners. Run it in one of the request's tasks. The value is nil if there are no
+    ///   listeners, or if they have already been called in this attempt.
     func receiveHead(_ head: ResponseHead) -> HopDriver.Work? {
         let (listeners, headDecided) = mutable.withLock { state -> ([HeadListener], Deferred<Void>?) in
             let isNew = state.attempt.head == nil
@@ -159,15 +158,13 @@ extension Request {
         }
     }
 
-    /// Fulfilled when all listeners have decided, or when the request was canceled or ended by its session. Nil without
-    /// listeners.
     var headDecided: Deferred<Void>? { mutable.withLock { $0.attempt.headDecided } }
 
     private func callListeners(_ listeners: [HeadListener], with head: ResponseHead) async {
         guard let response = head.httpURLResponse else { return }
         for listener in listeners {
             let disposition = await listener(response)
-            // A request that has ended keeps its own error.
+            // A request that has already ended keeps its error.
             if !Task.isCancelled, case .cancel = disposition { cancel() }
             guard mutable.withLock({ $0.recordRefusal() }) == false else { return }
         }
@@ -187,8 +184,8 @@ extension RequestState {
     }
 }
 
-/// A pending decision about a head, which the request waits for. If the work that calls the listeners is released without
-/// running, `deinit` ends the wait.
+/// A pending decision about a head. The request waits for this decision. If the work that calls the listeners is released
+/// without running, `deinit` ends the wait.
 private final class ListenerDecision: Sendable {
     let made: Deferred<Void>
 

@@ -42,24 +42,24 @@ extension Request {
 
     /// A closure that decides whether a response is valid. It receives the request that was sent and the response's head.
     ///
-    /// It returns nil if the response is valid. Otherwise, it returns a closure that creates the error from the response's body.
-    /// This closure receives nil instead of the body if the body exceeds the limit or is interrupted. If the closure throws an
-    /// error, the response is invalid and the body isn't read.
+    /// The closure returns nil if the response is valid. Otherwise, it returns a second closure that creates the error from the
+    /// response's body. The second closure receives nil instead of the body if the body exceeds the limit or is interrupted. If
+    /// the first closure throws an error, the response is invalid and the body isn't read.
     public typealias BodyValidation =
         @Sendable (_ request: URLRequest?, _ head: ResponseHead) throws -> (@Sendable (_ body: Data?) -> any Error)?
 
-    /// Adds a validator that creates its error from the body of an invalid response, such as a description of the problem in
-    /// JSON.
+    /// Adds a validator that creates its error from the body of an invalid response. For example, the body can describe the
+    /// problem in JSON.
     ///
     /// Validators run in the order in which they were added. The first failure fails the request. An error that isn't an
     /// ``AFError`` is wrapped in a ``RejectedResponse`` and ``AFError/ResponseValidationFailureReason/customValidationFailed(error:)``.
     ///
     /// A ``DataStreamRequest`` reads the body of an invalid response instead of delivering it. The body must arrive within the
-    /// request's idle timeout. The body is empty for a ``DataRequest`` that passes its body to a closure
-    /// (``DataRequest/stream(closure:)``).
+    /// request's idle timeout. If a ``DataRequest`` passes its body to a closure (``DataRequest/stream(closure:)``), the
+    /// validator receives an empty body.
     ///
     /// - Parameters:
-    ///   - limit: The maximum size of a body that the validator receives, in bytes.
+    ///   - limit: The maximum size, in bytes, of a body that the validator receives.
     ///   - validation: Called in the request's task.
     @preconcurrency
     @discardableResult
@@ -203,8 +203,8 @@ public struct ResponseValidation: Sendable {
         validators = [reading(upTo: limit, validation)]
     }
 
-    /// Creates a validation from a closure, which receives the request that was sent and the response's head. It can be called on any
-    /// thread.
+    /// Creates a validation from a closure that receives the request that was sent and the response's head. The closure can be
+    /// called on any thread.
     public init(_ validation: @escaping DataStreamRequest.Validation) {
         validators = [{ try validation($0.request, $0.response).get() }]
     }
@@ -287,7 +287,6 @@ enum ResponseRules {
         }
     }
 
-    /// Requires a media type that matches the request's `Accept` header, if there is such a header.
     static func checkAcceptedType(of validated: ValidatedResponse) throws {
         guard validated.hasBody, let accept = validated.request?.value(forHTTPHeaderField: "Accept") else { return }
         try check(contentTypeOf: validated.head, isIn: MediaType.ranges(in: accept))

@@ -9,7 +9,7 @@ import Synchronization
 /// An object that represents a request, from its creation to the delivery of its response.
 ///
 /// A ``Session`` creates requests. You can use all members from any thread. This class contains the members that all kinds of
-/// requests share. `RequestPipeline` determines the order of the steps.
+/// requests share. `RequestPipeline` determines the order of a request's steps.
 public class Request: @unchecked Sendable {
     // Sendable: the lock of `mutable` protects all state.
 
@@ -26,7 +26,7 @@ public class Request: @unchecked Sendable {
     public let convertible: any URLRequestConvertible
     /// Whether the `URLRequest` can be created without running user code.
     let isPlain: Bool
-    /// Whether to count bytes from the start, because the progress of a long transfer can be requested while it is running.
+    /// Whether to count bytes from the start. The progress of a long transfer can be requested while the transfer is running.
     private let countsBytes: Bool
     /// A Boolean value that indicates whether the first handler starts the request. If it is nil, the request uses
     /// ``Session/startRequestsImmediately``.
@@ -88,8 +88,8 @@ public class Request: @unchecked Sendable {
 
     var completionError: AFError? { sink.completionError(for: error) }
 
-    /// Removes the body's file if necessary, and stops the deadline timer. Also releases the closures that won't be called again,
-    /// because these can retain the request. Called after the request has finished. Can be called more than once.
+    /// Removes the body's file if necessary, and stops the deadline timer. Also releases the closures that won't be called
+    /// again, because they can retain the request. Called after the request has finished. Can be called more than once.
     func cleanUp() {
         mutable.release { state in
             state.deadline?.timer.cancel()
@@ -105,7 +105,7 @@ public class Request: @unchecked Sendable {
 
     /// Records the error of the attempt. Must be called before the monitors are notified of the failure.
     ///
-    /// - Returns: The request's error. It isn't `failure` if the request was canceled or ended by its session.
+    /// - Returns: The request's error. It differs from `failure` if the request was canceled or ended by its session.
     @discardableResult
     func fail(with failure: AFError) -> AFError {
         // Releases the caller's values outside the lock.
@@ -113,7 +113,6 @@ public class Request: @unchecked Sendable {
         return end ?? failure
     }
 
-    /// The response for which a task can wait. In the meantime, this task can run the request's jobs.
     var inlineRunner: AnyDeferred? { mutable.withLock { $0.inlineRunner } }
 
     /// Cancels the request. It fails with ``AFError/explicitlyCancelled`` and its handlers are called. Does nothing if the
@@ -133,7 +132,7 @@ extension Request: Hashable {
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-// Properties of the session. Alamofire's requests also have the queues and the event monitor.
+// Properties of the session. Alamofire's requests also have `underlyingQueue`, `serializationQueue` and `eventMonitor`.
 extension Request {
     /// The session's ``Session/rootQueue``.
     public var underlyingQueue: DispatchQueue { session.queues.root }
@@ -144,7 +143,7 @@ extension Request {
     /// The header fields that the session adds to each request. A request's own field of the same name takes precedence.
     public var defaultFields: HTTPFields { (try? stack.options.get())?.defaultFields.fields ?? HTTPFields() }
 
-    /// The additional names of sensitive headers in the session's configuration. ``Redaction`` recognizes the other sensitive
+    /// The names of additional sensitive headers in the session's configuration. ``Redaction`` recognizes the other sensitive
     /// headers.
     public var sensitiveHeaders: Set<String> { session.configuration.sensitiveHeaders }
 

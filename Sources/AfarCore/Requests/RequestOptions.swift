@@ -14,9 +14,9 @@ public import Foundation
 /// }
 /// ```
 ///
-/// An option that is nil uses the session's value. To override an optional value of the session with nil, set the option to
-/// `.some(nil)`. `idleTimeout` takes precedence over the `timeoutInterval` of a `URLRequest`. `network` and `defaultFields`
-/// replace the session's values entirely.
+/// If an option is nil, the request uses the session's value. To override an optional value of the session with nil, set the
+/// option to `.some(nil)`. `idleTimeout` takes precedence over the `timeoutInterval` of a `URLRequest`. `network` and
+/// `defaultFields` replace the session's values entirely.
 @dynamicMemberLookup
 public struct RequestOptions: Sendable {
     private struct Override: Sendable {
@@ -63,7 +63,7 @@ public struct RequestOptions: Sendable {
 }
 
 extension Request {
-    /// Changes the request's options, which override its session's configuration.
+    /// Changes the request's options, which override the session's configuration.
     ///
     /// ```swift
     /// session.request(url).options { $0.deadline = 5 }
@@ -90,7 +90,7 @@ extension Request {
         }
     }
 
-    /// The request's options, which override its session's configuration.
+    /// The request's options, which override the session's configuration.
     public var options: RequestOptions { mutable.withLock { $0.settings.options }?.options ?? RequestOptions() }
 
     /// Schedules the end of the request at its deadline, measured from its start.
@@ -114,8 +114,8 @@ extension Request {
     }
 }
 
-/// The time at which the deadline of an exchange's request passes, as the ``TimeSource/uptime`` of the session's time source. The default is
-/// nil: the request has no deadline.
+/// The deadline of an exchange's request, as the ``TimeSource/uptime`` of the session's time source. The default is nil: the
+/// request has no deadline.
 ///
 /// At a request's ``RequestOptions/deadline``, the session ends the request and cancels its exchange. A stage can read this value to distinguish
 /// the deadline from a cancellation by the caller, or to pass the remaining time to the server:

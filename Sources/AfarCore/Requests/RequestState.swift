@@ -7,8 +7,8 @@ public import Foundation
 struct RequestState {
     var state = Request.State.initialized
     var id: UUID?
-    /// The error that ended the request from outside: a cancellation or the session's end. It takes precedence over an attempt's
-    /// failure.
+    /// The error with which a cancellation, the session or the deadline ended the request. It takes precedence over an
+    /// attempt's failure.
     var end: AFError?
     /// The time at which the request started, in seconds since the reference date, or nil if it hasn't started.
     var startTime: TimeInterval?
@@ -26,7 +26,7 @@ struct RequestState {
     var waiting: UnsafeContinuation<Void, Never>?
     /// The task that runs the request from its start to its end.
     var task: Task<Void, Never>?
-    /// The response for which a task can wait. In the meantime, this task can run the request's jobs.
+    /// The response that a task can await. While the task waits, it can run the request's jobs.
     var inlineRunner: AnyDeferred?
 
     /// The settings made by the request's owner.
@@ -41,7 +41,7 @@ struct RequestState {
     }
 
     struct Deadline {
-        /// The uptime of the session's time source.
+        /// The deadline, as the uptime of the session's time source.
         let time: Duration
         let timer: DelayedCall
     }
@@ -109,12 +109,11 @@ struct RequestState {
         return handlers.prepareForRetry()
     }
 
-    /// Returns the operations to stop when the request is ended from outside.
     mutating func takeEnding() -> Ending {
         Ending(task: task, driver: attempt.driver, work: attempt.work, waiting: waiting.take())
     }
 
-    /// The operations to stop when a request is ended from outside.
+    /// The operations to stop when a request is canceled or ended by its session.
     struct Ending {
         let task: Task<Void, Never>?
         let driver: HopDriver?
@@ -142,7 +141,8 @@ struct AttemptState {
     var sent: Sent?
     var redirect: Redirect?
     var head: ResponseHead?
-    /// Fulfilled when the head listeners have decided. Nil before the head arrives.
+    /// Fulfilled when the head listeners have decided or the request has ended. Nil before the head arrives, and if there are
+    /// no listeners.
     var headDecided: Deferred<Void>?
     /// Whether a head listener ended the request. If so, no part of the body is delivered.
     var isRefusedAtHead = false

@@ -8,10 +8,10 @@ extension Request {
     /// The attempts so far, as Foundation tasks for code that requires such tasks. Each of the ``performedRequests`` has one
     /// task.
     ///
-    /// The tasks are created on first access. Each attempt of a download has a `URLSessionDownloadTask`. An attempt of any other
-    /// request has a `URLSessionUploadTask`, which is also a `URLSessionDataTask`. Canceling, suspending or resuming a task
-    /// applies to the request. Setting other properties has no effect. For earlier attempts that ended before the first access,
-    /// the response and error aren't available.
+    /// The tasks are created on first access. Each attempt of a download has a `URLSessionDownloadTask`. An attempt of any
+    /// other request has a `URLSessionUploadTask`, which is also a `URLSessionDataTask`. Canceling, suspending or resuming a
+    /// task applies to the request. Setting a task's properties has no effect on the request. For earlier attempts that ended
+    /// before the first access, the response and error aren't available.
     public var tasks: [URLSessionTask] { mutable.withLock { $0.requestTasks(of: self) } }
     /// The first element of ``tasks``.
     public var firstTask: URLSessionTask? { tasks.first }
@@ -20,8 +20,8 @@ extension Request {
     /// The current task; the same as ``lastTask``.
     public var task: URLSessionTask? { lastTask }
 
-    /// Sets a closure that is called with each of ``tasks``, once for each attempt, immediately before the attempt is sent.
-    /// Only the closure that was set last is called.
+    /// Sets a closure that is called with each of ``tasks`` immediately before the task's attempt is sent. Only the closure
+    /// that was set last is called.
     ///
     /// If an attempt has already begun, the closure is immediately called with the last task. To have running tasks report the
     /// number of bytes, call this method before the request starts.
@@ -38,11 +38,11 @@ extension Request {
         return self
     }
 
-    /// Returns an asynchronous sequence of ``tasks``. It delivers one task for each attempt, immediately before the attempt is sent.
+    /// Returns an asynchronous sequence of ``tasks``. It delivers each task immediately before the task's attempt is sent.
     ///
-    /// An iteration that starts late first receives the last task. The sequence ends when the request finishes or is canceled.
-    /// Ending the iteration doesn't affect the request. To have running tasks report the number of bytes, call this method before
-    /// the request starts.
+    /// If tasks already exist when an iteration starts, the iteration first receives the last task. The sequence ends when the
+    /// request finishes or is canceled. Ending the iteration doesn't affect the request. To have running tasks report the
+    /// number of bytes, call this method before the request starts.
     ///
     /// - Parameter bufferingPolicy: Determines which elements are kept for a slow iteration. The default is `.unbounded`.
     public func urlSessionTasks(
@@ -157,21 +157,21 @@ extension AFError {
     }
 }
 
-/// A Foundation task that represents one attempt of a request, for code that requires a task. All properties and methods use the
-/// attempt.
+/// A Foundation task that represents one attempt of a request, for code that requires a task. All properties and methods refer
+/// to the attempt.
 protocol RequestTask: URLSessionTask {
     init()
     var attempt: TaskAttempt? { get set }
 }
 
-/// Creates the task of an attempt: a download task for a download, otherwise an upload task, which is also a data task.
+/// Creates the task of an attempt.
 func makeTask(_ urlRequest: URLRequest, of request: Request, ending: TaskAttempt.Snapshot? = nil) -> any RequestTask {
     let attempt = TaskAttempt(urlRequest, of: request, ending: ending)
     return request is DownloadRequest
         ? makeInstance(of: DownloadRequestTask.self, attempt) : makeInstance(of: DataRequestTask.self, attempt)
 }
 
-/// Creates a task with the request that resumes a download. Without a request, the task is completed.
+/// Creates a task with the request that resumes a download. Without a request, the task's state is `completed`.
 func makeTask(resuming download: DownloadRequest, with urlRequest: URLRequest?) -> any RequestTask {
     makeInstance(of: DownloadRequestTask.self, urlRequest.map { TaskAttempt($0, of: download) })
 }
@@ -262,13 +262,14 @@ final class DownloadRequestTask: URLSessionDownloadTask, RequestTask, @unchecked
 }
 
 extension DownloadRequest {
-    /// Returns a task whose request is for the missing bytes of a partial download. The request contains no credentials.
+    /// Returns a task with a request for the missing bytes of a partial download. The request contains no credentials.
     ///
     /// The task doesn't represent an attempt. To resume a download, use
-    /// ``Session/download(resumingWith:interceptor:shouldAutomaticallyResume:to:)``. Resuming, suspending or canceling the task
-    /// applies to this request. If the data can't be used, the task has no requests.
+    /// ``Session/download(resumingWith:interceptor:shouldAutomaticallyResume:to:)``. The task forwards calls of `resume()`,
+    /// `suspend()` and `cancel()` to this ``DownloadRequest``. If the data can't be used, the task has no requests and ignores
+    /// these calls.
     ///
-    /// - `session`: Unused, because no `URLSession` performs requests.
+    /// - `session`: Unused, because no `URLSession` runs the task.
     public func task(forResumeData data: Data, using session: URLSession) -> URLSessionTask {
         let sensitiveHeaders = self.session.configuration.sensitiveHeaders
         let request = try? ResumeData(decoding: data).urlRequestForRemainder(without: sensitiveHeaders)
@@ -277,7 +278,6 @@ extension DownloadRequest {
 }
 
 extension ResumeData {
-    /// Returns the request for the missing bytes.
     fileprivate func urlRequestForRemainder(without sensitiveHeaders: Set<String>) throws -> URLRequest {
         var request = try urlRequest(without: sensitiveHeaders)
         for field in fields(from: byteCount) { request.headers.update(field) }

@@ -13,9 +13,9 @@ public import Foundation
 /// connection.close()
 /// ```
 ///
-/// The connection uses the session's proxies, server trust evaluators and client identities. Reads run in the order of the calls.
-/// The same applies to writes. The first read or write starts the request, unless automatic starting is turned off. The request
-/// finishes when ``close()`` or `cancel()` is called, or when the connection is lost.
+/// The connection uses the session's proxies, server trust evaluators and client identities. Reads run in the order of their
+/// calls, and writes run in the order of theirs. The first read or write starts the request, unless automatic starting is
+/// turned off. The request finishes when ``close()`` or `cancel()` is called, or when the connection is lost.
 public final class StreamRequest: Request, @unchecked Sendable {
     // Sendable: locks protect its state.
 
@@ -60,7 +60,7 @@ public final class StreamRequest: Request, @unchecked Sendable {
         return connection
     }
 
-    /// Runs an operation after all earlier operations. Then calls a closure on a queue before the next operation runs.
+    /// Runs an operation after all earlier operations. Then enqueues a closure on a queue, before the next operation runs.
     private func perform<Value: Sendable>(
         _ turns: [Turn], on queue: DispatchQueue,
         _ operation: @escaping @Sendable (any Connection) async throws -> Value,
@@ -152,7 +152,7 @@ public final class StreamRequest: Request, @unchecked Sendable {
         return (data, false)
     }
 
-    /// Removes and returns bytes that a failed read had received, up to this number.
+    /// Removes and returns at most this number of the bytes that a failed read had received.
     private func takeUnread(_ maximum: Int) -> Data {
         reads.withLock { state in
             let data = state.unread.prefix(maximum)
@@ -193,8 +193,8 @@ public final class StreamRequest: Request, @unchecked Sendable {
     /// Starts TLS after all earlier reads and writes have finished.
     ///
     /// - Parameter peerName: The host name that the certificate must match. The default is nil, which uses ``hostName``.
-    /// - Throws: The request's `AFError` if the connection isn't open. A `TransportError` if TLS can't be established, which
-    ///   also ends the request.
+    /// - Throws: The request's `AFError` if the connection isn't open. A `TransportError` if TLS can't be established. This
+    ///   failure also ends the request.
     public func startSecureConnection(expecting peerName: String? = nil) async throws {
         try await secure(expecting: peerName, turnsForBoth())
     }
@@ -207,8 +207,8 @@ public final class StreamRequest: Request, @unchecked Sendable {
         Task { try await secure(expecting: nil, turns) }
     }
 
-    /// Requests the turns for reading and writing under one lock. Without this lock, two callers could each hold one turn and
-    /// wait for the other turn.
+    /// Requests the turns for reading and writing under one lock. Without this lock, two callers could deadlock, because each
+    /// could hold one of the turns.
     private func turnsForBoth() -> [Turn] { reads.withLock { _ in [Turn(reading), Turn(writing)] } }
 
     private func secure(expecting peerName: String?, _ turns: [Turn]) async throws {
@@ -226,7 +226,7 @@ public final class StreamRequest: Request, @unchecked Sendable {
     }
 
     private func secure(_ connection: any Connection, expecting host: String) async throws {
-        // A later read would return these unencrypted bytes as data received over TLS.
+        // A later read would return unread, unencrypted bytes as data received over TLS.
         guard reads.withLock({ $0.unread.isEmpty }) else {
             throw TransportError(
                 .secureConnectionFailed, phase: .tlsHandshake, url: nil,
@@ -239,7 +239,7 @@ public final class StreamRequest: Request, @unchecked Sendable {
         try await connection.startTLS(to: target)
     }
 
-    /// Notifies the peer, after all earlier writes, that no more data follows. Reads continue.
+    /// After all earlier writes, notifies the peer that no more data follows. Reading remains possible.
     public func closeWrite() {
         let turn = Turn(writing)
         Task { try await perform([turn]) { try await $0.finishWriting() } }
@@ -281,7 +281,7 @@ private final class Turn: Sendable {
                 state.isAcquired = true
                 return state.isEnded
             }
-            // Asynchronously, because unlocking for many abandoned turns would recurse.
+            // Unlocks asynchronously, because unlocking directly would recurse for many abandoned turns.
             if isEnded { DispatchQueue.global().async { lock.unlock() } } else { acquired.fulfill(()) }
         }
     }

@@ -1,7 +1,8 @@
 public import Dispatch
 public import Foundation
 
-/// A transfer that sends several requests, such as a download in parts. It starts, suspends, resumes and cancels them as one.
+/// A transfer that sends several requests, such as a download in parts. It starts, suspends, resumes and cancels its requests
+/// together.
 ///
 /// The transfer starts when you call ``resume()``, add a handler with ``response(queue:completionHandler:)``, or read ``value`` or
 /// ``result``. It retains its session until it has ended. You can use all members from any thread.
@@ -22,7 +23,7 @@ open class Transfer<Success: Sendable>: @unchecked Sendable {
         var isSuspended = false
         var task: Task<Void, Never>?
         var timer: DelayedCall?
-        /// The reason that ended the transfer from outside.
+        /// The error with which a cancellation or the time limit ended the transfer.
         var end: AFError?
         var result: Result<Success, any Error>?
         var requests: Set<Request> = []
@@ -45,8 +46,8 @@ open class Transfer<Success: Sendable>: @unchecked Sendable {
 
     /// The outcome of the transfer. Canceling the task that reads this value cancels the transfer.
     ///
-    /// - Throws: ``AFError/explicitlyCancelled`` if the transfer was canceled, an ``AFError`` with the code `timedOut` if its time has passed,
-    ///   the ``AFError`` of a request, or the error of the kind of transfer.
+    /// - Throws: ``AFError/explicitlyCancelled`` if the transfer was canceled. An ``AFError`` with the code `timedOut` if its
+    ///   time has passed. Otherwise, the ``AFError`` of a request or another error of ``run()``.
     public final var value: Success {
         get async throws { try await result.get() }
     }
@@ -86,7 +87,8 @@ open class Transfer<Success: Sendable>: @unchecked Sendable {
         return self
     }
 
-    /// Suspends the requests of the transfer and sends no others until ``resume()`` is called. See ``Request/suspend()``.
+    /// Suspends the requests of the transfer and sends no other requests until ``resume()`` is called. See
+    /// ``Request/suspend()``.
     @discardableResult
     public final func suspend() -> Self {
         setSuspended(true)
@@ -110,7 +112,7 @@ open class Transfer<Success: Sendable>: @unchecked Sendable {
         }
     }
 
-    /// Whether the transfer has been started and not suspended, and is still running.
+    /// Whether the transfer has started, isn't suspended and hasn't ended.
     public final var isResumed: Bool { transferState == .resumed }
     /// Whether the transfer is suspended.
     public final var isSuspended: Bool { transferState == .suspended }
@@ -156,7 +158,7 @@ open class Transfer<Success: Sendable>: @unchecked Sendable {
             return state.task
         }
         task?.cancel()
-        // Requests that aren't canceled, such as one that removes an upload, must not wait.
+        // Resumes requests that aren't canceled, such as one that removes an upload.
         setSuspended(false)
     }
 
@@ -178,8 +180,8 @@ open class Transfer<Success: Sendable>: @unchecked Sendable {
 
     /// Starts a request of this transfer. While the transfer is suspended, the request is suspended too.
     ///
-    /// - Parameter request: A request with its handlers, created with `shouldAutomaticallyResume: false`. Canceling the transfer cancels the task
-    ///   of ``run()``, which must cancel the request.
+    /// - Parameter request: A request that already has its handlers and was created with `shouldAutomaticallyResume: false`.
+    ///   Canceling the transfer cancels the task of ``run()``, and `run()` must then cancel the request.
     public final func start(_ request: Request) {
         state.withLock { _ = $0.requests.insert(request) }
         applySuspension(to: request)
@@ -191,7 +193,7 @@ open class Transfer<Success: Sendable>: @unchecked Sendable {
         _ = state.withLock { $0.requests.remove(request) }
     }
 
-    /// Runs work that continues after the transfer is canceled, such as a request that removes an incomplete upload.
+    /// Runs work that continues even if the transfer is canceled, such as a request that removes an incomplete upload.
     public final func withoutCancellation<Value: Sendable>(
         _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
@@ -261,7 +263,7 @@ extension AFError {
     }
 }
 
-/// Reports the progress of several requests as one. At most one report is pending at a time.
+/// Reports the combined progress of several requests. At most one report is pending at a time.
 private final class ProgressReporter: Sendable {
     private struct State {
         var completed: Int64 = 0

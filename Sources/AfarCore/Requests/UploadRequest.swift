@@ -18,8 +18,9 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
         /// A complete file, which is read while it is sent. If `shouldRemove` is true, the file is removed after the request has
         /// finished.
         case file(URL, shouldRemove: Bool)
-        /// A stream that the upload opens, reads to its end and closes. It can be sent only once. The request's `Content-Length`
-        /// header determines its length. Without this header, the body is sent with chunked transfer coding.
+        /// A stream that the upload opens, reads to its end and closes. It can be sent only once. The request's
+        /// `Content-Length` header determines the body's length. Without this header, the body is sent with chunked transfer
+        /// coding.
         case stream(InputStream)
 
         /// Returns a body whose chunks are requested while it is sent. The body is a ``stream(_:)`` that other code can't read.
@@ -45,7 +46,8 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
     public var upload: any UploadableConvertible { body.upload }
     /// The file manager that removes the body's file if necessary.
     public var fileManager: FileManager { body.fileManager }
-    /// The source of the body, or nil until it has been created. It is created after the first `URLRequest` has been adapted.
+    /// The source of the body, or nil until it has been created. The source is created after the first `URLRequest` has been
+    /// adapted.
     public var uploadable: Uploadable? { body.uploadable }
 }
 
@@ -133,7 +135,7 @@ final class ChunkedInputStream: InputStream {
 }
 
 extension RequestBodyStream {
-    /// Creates a body whose trailer fields are headers.
+    /// Creates a body with trailer fields from a closure that returns headers.
     init<Chunks: AsyncSequence & Sendable>(
         _ chunks: Chunks, length: Int64?, trailers: (@Sendable () async throws -> HTTPHeaders)?
     ) where Chunks.Element == Data {

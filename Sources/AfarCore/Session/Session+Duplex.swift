@@ -2,7 +2,7 @@ public import Foundation
 
 extension Session {
     /// Creates a request that sends chunks while it receives the response. The chunks can depend on the response, as in a
-    /// bidirectional stream of gRPC.
+    /// bidirectional gRPC stream.
     ///
     /// ```swift
     /// let (questions, input) = AsyncStream.makeStream(of: Data.self)
@@ -14,9 +14,9 @@ extension Session {
     /// }
     /// ```
     ///
-    /// The next chunk is requested when the previous one has been sent, and the next part of the response is read when the handlers have
-    /// processed the previous one. While the sequence has no chunk, the idle timeout doesn't run. When the response is complete, the request
-    /// ends, and the rest of the body isn't sent.
+    /// The next chunk is requested when the previous chunk has been sent. The next part of the response is read when the
+    /// handlers have processed the previous part. While the sequence has no chunk, the idle timeout doesn't run. When the
+    /// response is complete, the request ends, and the rest of the body isn't sent.
     ///
     /// Over HTTP/1.1, many servers and proxies read the whole body before they respond. Use HTTP/2 if the response must begin earlier. A
     /// transport without the feature ``TransportCapabilities/Features/duplex`` can't send the request, which then fails with

@@ -32,7 +32,7 @@ extension Session {
 }
 
 extension Session {
-    /// How long a shutdown waits for the handlers of the requests that it ended, in seconds.
+    /// The time, in seconds, that a shutdown waits for the handlers of the requests that it ended.
     private static let closeGracePeriod = 2.0
 
     /// Shuts the session down gracefully.
@@ -48,7 +48,7 @@ extension Session {
     /// Call this method when a service must stop, for example in `run()` of a `Service`. If the task that awaits this method is
     /// canceled, the limit expires immediately. You can call the method more than once. The shortest limit applies.
     ///
-    /// - Parameter limit: The time that running requests have to finish, in seconds. Requests that are still running after this
+    /// - Parameter limit: The time in which running requests can finish, in seconds. Requests that are still running after this
     ///   time fail with ``AFError/sessionInvalidated(error:)``. The default is 30. With 0, the requests end immediately.
     /// - Returns: A Boolean value that indicates whether all requests finished within the limit.
     @discardableResult
@@ -86,7 +86,7 @@ extension Session {
 extension Session {
     /// Creates a download that is moved to a file.
     ///
-    /// The method replaces an existing file, and creates missing directories, when the download is complete.
+    /// When the download is complete, it replaces an existing file and creates missing directories.
     @_disfavoredOverload
     public func download(
         _ convertible: any URLConvertible, method: HTTPMethod = .get, headers: HTTPHeaders? = nil,
@@ -97,9 +97,9 @@ extension Session {
             to: DownloadRequest.destination(file))
     }
 
-    /// Creates a download that is moved to a file, from a value that can be converted to a `URLRequest`.
+    /// Creates a download from a value that can be converted to a `URLRequest`. The download is moved to a file.
     ///
-    /// The method replaces an existing file, and creates missing directories, when the download is complete.
+    /// When the download is complete, it replaces an existing file and creates missing directories.
     @_disfavoredOverload
     public func download(
         _ convertible: any URLRequestConvertible, interceptor: (any RequestInterceptor)? = nil, to file: URL
@@ -109,16 +109,16 @@ extension Session {
 }
 
 extension Session {
-    /// Creates a download that resumes an earlier one from another URL, for example because the URL of the earlier download was signed and
-    /// has expired.
+    /// Creates a download that resumes an earlier download from another URL. Use this method if, for example, the earlier URL
+    /// was signed and has expired.
     ///
-    /// The partial file is used only if the new URL has the same file. To be certain, the response must contain the same strong validator
-    /// (`ETag` or `Last-Modified`) and the same length as the earlier response, even if the host differs. Otherwise, the download starts
-    /// again at the first byte, so the result is always one complete version of the file at the new URL. See
-    /// ``download(resumingWith:interceptor:shouldAutomaticallyResume:to:)`` for the other rules.
+    /// The partial file is used only if the response shows that the new URL has the same file. The response must contain the
+    /// same strong validator (`ETag` or `Last-Modified`) and the same length as the earlier response. The host can differ.
+    /// Otherwise, the download starts again at the first byte, so the result is always one complete version of the file at the
+    /// new URL. See ``download(resumingWith:interceptor:shouldAutomaticallyResume:to:)`` for the other rules.
     ///
-    /// The request has the header fields of the earlier one, without credentials. ``DownloadRequest/resumeData`` of this download contains
-    /// the new URL.
+    /// The request has the header fields of the earlier request, without credentials. ``DownloadRequest/resumeData`` of this
+    /// download contains the new URL.
     ///
     /// - Parameters:
     ///   - data: The value of ``DownloadRequest/resumeData``, possibly from another process. Use it for only one download at a time.
@@ -147,7 +147,7 @@ extension DownloadRequest {
 // MARK: - Opening connections in advance
 
 extension Session {
-    /// The transport's limit is usually lower.
+    /// The maximum number of connections that one call opens. The transport's limit is usually lower.
     private static let maximumPreconnections = 1_000
 
     /// Opens connections to a host before requests need them, and waits until they are open.
@@ -156,24 +156,25 @@ extension Session {
     /// try await session.preconnect(to: "https://api.example.com", count: 2)
     /// ```
     ///
-    /// TLS handshakes are completed and certificates are evaluated, but no request is sent. Over HTTP/2, one connection serves all
-    /// requests, so only one is opened. Open connections and those that are being opened count, and the limit of the host applies, so you
-    /// can call this method repeatedly. The server, or the transport's `maximumIdleTime`, can close the connections before they are used.
-    /// To keep them longer, see `minimumIdleConnectionsPerHost` of the transport's configuration.
+    /// TLS handshakes are completed and certificates are evaluated, but no request is sent. Over HTTP/2, one connection serves
+    /// all requests, so only one connection is opened. You can call this method repeatedly, because `count` includes
+    /// connections that are already open or being opened, and the limit of the host applies. The server, or the transport's
+    /// `maximumIdleTime`, can close the connections before they are used. To keep them longer, see
+    /// `minimumIdleConnectionsPerHost` of the transport's configuration.
     ///
     /// - Parameters:
-    ///   - convertible: A URL of the host. Its path isn't used.
+    ///   - convertible: A URL of the host. The URL's path isn't used.
     ///   - count: The number of connections that the host should have. The default is 1.
-    /// - Throws: The error of the first connection that failed. `AFError.sessionTaskFailed` with a ``TransportError`` if the transport
-    ///   can't open connections in advance: only `HTTPTransport` can. The error is `explicitlyCancelled` if the task is canceled, and
-    ///   `sessionInvalidated` if the session is invalidated.
+    /// - Throws: The error of the first connection that failed. `AFError.sessionTaskFailed` with a ``TransportError`` if the
+    ///   transport can't open connections in advance. Only `HTTPTransport` can. The error is `explicitlyCancelled` if the task
+    ///   is canceled, and `sessionInvalidated` if the session is invalidated.
     public func preconnect(to convertible: any URLConvertible, count: Int = 1) async throws {
         if let refusal = state.refusal { throw refusal }
         state.listenForConnectivity()
         let stack = TransportOverride.current?.stack(for: state) ?? state.stack
         var urlRequest = URLRequest(url: try convertible.asURL())
         if let base = configuration.baseURL { urlRequest.resolve(against: base) }
-        // A transport around the session's doesn't send a second request instead of one whose body is streamed.
+        // Streamed delivery prevents transports that wrap the session's transport from sending a second (hedged) request.
         var exchange = Exchange(
             request: try HTTPRequest(urlRequest, bodyLength: 0), delivery: .stream(), options: try stack.options.get())
         let count = max(0, min(count, Self.maximumPreconnections))
@@ -194,7 +195,6 @@ extension Session {
 }
 
 extension TransportStack {
-    /// Performs an exchange that opens a connection.
     fileprivate func open(_ exchange: Exchange) async throws {
         let driver = HopDriver(Hop(exchange), through: preconnectionStages, over: sender) { _ in
             (.take(), handlerWork: nil)

@@ -10,9 +10,9 @@ public import Foundation
 /// don't start the request. If the value is nil, ``startRequestsImmediately`` applies. If a request can't be created or
 /// encoded, its handlers receive the error.
 ///
-/// The methods that create requests have these parameters in common: `headers` are added to the request, `interceptor` adapts and
-/// retries only this request, `requestModifier` changes the `URLRequest` after its creation, and `fileManager` removes the temporary
-/// file of a body.
+/// The methods that create requests share these parameters: `headers` are added to the request, `interceptor` adapts and
+/// retries only this request, `requestModifier` changes the `URLRequest` after its creation, and `fileManager` removes the
+/// temporary file of a body.
 ///
 /// Retain a session while its requests run. When a session is released, its running requests fail with
 /// ``AFError/sessionDeinitialized``. You can call all methods from any thread.
@@ -49,11 +49,11 @@ open class Session: @unchecked Sendable {
     ///   - cachedResponseHandler: Decides which responses the configuration's cache stores. The default is nil, which stores
     ///     every cacheable response.
     ///   - eventMonitors: Observe the events of every request. The default is none.
-    ///   - stages: Process every exchange with a server, in this order. Redirects and answers to challenges are separate
+    ///   - stages: Process every exchange with a server, in the given order. Redirects and answers to challenges are separate
     ///     exchanges. The default is none.
     ///   - transport: Sends the requests.
-    ///   - connectivity: Reports whether a network is available. The session observes it from the start of its first request, and
-    ///     closes idle connections when the network changes. The default is nil: connectivity isn't observed.
+    ///   - connectivity: Reports whether a network is available. The session observes connectivity from the start of its first
+    ///     request, and closes idle connections when the network changes. The default is nil: connectivity isn't observed.
     public init(
         configuration: SessionConfiguration = .default,
         delegate: SessionDelegate = SessionDelegate(),
@@ -187,7 +187,7 @@ open class Session: @unchecked Sendable {
 
     // MARK: Streams
 
-    /// Creates a request without parameters whose response is delivered as it arrives.
+    /// Creates a request without parameters. The response is delivered as it arrives.
     open func streamRequest(
         _ convertible: any URLConvertible,
         method: HTTPMethod = .get,
@@ -289,12 +289,13 @@ open class Session: @unchecked Sendable {
             to: destination)
     }
 
-    /// Creates a download that resumes an earlier one.
+    /// Creates a download that resumes an earlier download.
     ///
     /// The download requests the rest of the file, provided that the file hasn't changed. The download starts again at the
     /// first byte in three cases: the file has changed, the server sends the whole file anyway, or the partial file no longer
-    /// exists. The result is always one complete version of the file. A response with another status, such as 404 or 503,
-    /// leaves the partial file unchanged. Such a response is reported like any other response, so add ``Request/validate()``.
+    /// exists. The result is always one complete version of the file. A response that doesn't contain the file, such as a 404
+    /// or 503, leaves the partial file unchanged. Such a response is reported like any other response, so add
+    /// ``Request/validate()``.
     ///
     /// Progress starts at the size of the partial file. Its total is the size of the whole file. Resume data contains no
     /// credentials and no destination. An interceptor can add the credentials.
@@ -558,7 +559,7 @@ open class Session: @unchecked Sendable {
 
     /// Creates a request for a WebSocket.
     ///
-    /// - `url`: A URL with the scheme `ws` or `wss`. `http` and `https` are equivalent.
+    /// - `url`: A URL with the scheme `ws` or `wss`. The schemes `http` and `https` are equivalent.
     /// - `configuration`: The subprotocol, limits and pings. The default is ``WebSocketRequest/Configuration/default``.
     open func webSocketRequest(
         to url: any URLConvertible,
@@ -601,7 +602,7 @@ open class Session: @unchecked Sendable {
                 shouldAutomaticallyResume: nil))
     }
 
-    /// Creates a request for a TCP connection that reads and writes bytes.
+    /// Creates a request that opens a TCP connection to read and write bytes.
     ///
     /// - `hostName`: A host name or an IP address.
     /// - `port`: The port, from 1 to 65,535.

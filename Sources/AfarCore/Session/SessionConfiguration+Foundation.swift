@@ -94,9 +94,9 @@ extension Session {
 }
 
 extension SessionConfiguration {
-    /// A new Foundation configuration with these timeouts, headers, connections per host, protocol classes, credential storage,
-    /// cache and cookie settings. If this configuration was created from a Foundation configuration, the returned configuration
-    /// also has the proxies of the original.
+    /// A new Foundation configuration with this configuration's timeouts, headers, connections per host, protocol classes,
+    /// credential storage, cache and cookie settings. If this configuration was created from a Foundation configuration, the
+    /// returned configuration also has the proxies of the original.
     public var urlSessionConfiguration: URLSessionConfiguration {
         let copy = URLSessionConfiguration.default
         copy.timeoutIntervalForRequest = timeoutIntervalForRequest

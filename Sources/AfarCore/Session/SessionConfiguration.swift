@@ -7,17 +7,17 @@ import HTTPTypes
 
 /// The settings of a session. Properties with the same meaning as in `URLSessionConfiguration` have the same names.
 public struct SessionConfiguration: Sendable {
-    /// The options of every exchange. Properties with names from `URLSessionConfiguration`, such as
-    /// ``timeoutIntervalForRequest``, are aliases for some of these options. ``headers`` replaces the option `defaultFields`. If
-    /// ``network`` isn't nil, it replaces the option `network`.
+    /// The options of every exchange. Some other properties, such as ``timeoutIntervalForRequest``, are aliases for these
+    /// options. ``headers`` replaces the option `defaultFields`. If ``network`` isn't nil, it replaces the option `network`.
     public var exchangeOptions = ExchangeOptions()
 
     /// The URL against which the relative URLs of requests are resolved (RFC 3986, section 5.2). The default is nil: all URLs must be
     /// absolute.
     ///
-    /// With the base `https://api.example.com/v1/`, `session.request("users/3")` requests `https://api.example.com/v1/users/3`. The
-    /// base should end with a slash, because the text after its last slash is replaced. A URL that begins with one slash replaces the
-    /// whole path, and one that begins with two slashes also replaces the host, so check text from users before you use it as a URL.
+    /// With the base `https://api.example.com/v1/`, `session.request("users/3")` requests `https://api.example.com/v1/users/3`.
+    /// The base should end with a slash, because the text after its last slash is replaced. A URL that begins with one slash
+    /// replaces the whole path. A URL that begins with two slashes also replaces the host. Check text from users before you use
+    /// it as a URL.
     public var baseURL: URL?
     /// Headers that the session adds to each request. A request's own header of the same name takes precedence. The default is
     /// ``HTTPHeaders/default``.
@@ -25,7 +25,7 @@ public struct SessionConfiguration: Sendable {
     /// If `Accept-Encoding` has its default value, the session sends the codings that its transport can decode. An invalid header
     /// makes every request fail.
     public var headers = HTTPHeaders.default
-    /// The time without any sent or received data after which a request times out, in seconds. The default is 60. A `URLRequest`
+    /// The time, in seconds, after which a request times out if no data is sent or received. The default is 60. A `URLRequest`
     /// whose `timeoutInterval` isn't 60 uses its own value.
     public var timeoutIntervalForRequest: TimeInterval {
         get { exchangeOptions.idleTimeout }
@@ -71,12 +71,12 @@ public struct SessionConfiguration: Sendable {
     /// separate limit, which counts a connection only while it is being opened.
     public var httpMaximumConnectionsPerHost = 6
     /// The lowest TLS version that is accepted. The default is 1.2. With `URLSessionTransport` on Linux, the system's OpenSSL
-    /// must enforce 1.2. A minimum of 1.3 makes each request fail.
+    /// must enforce 1.2, and a minimum of 1.3 makes each request fail.
     public var tlsMinimumSupportedProtocolVersion: ExchangeOptions.TLSVersion {
         get { exchangeOptions.minimumTLSVersion }
         set { exchangeOptions.minimumTLSVersion = newValue }
     }
-    /// A Boolean value that indicates whether a body without a length can end without a TLS alert. See
+    /// A Boolean value that indicates whether a body without a length can end without a TLS `close_notify` alert. See
     /// ``ExchangeOptions/acceptsBodiesWithoutTLSCloseNotify``.
     public var acceptsBodiesWithoutTLSCloseNotify: Bool {
         get { exchangeOptions.acceptsBodiesWithoutTLSCloseNotify }
@@ -85,8 +85,8 @@ public struct SessionConfiguration: Sendable {
     /// A file with the PEM certificates of the authorities to trust instead of the system's authorities. The default is nil.
     ///
     /// Transports read this property and the next four properties when they are created. To configure your own transport, use
-    /// `HTTPTransport(configuration: .init(configuration))`. With a transport that doesn't support one of these properties, each
-    /// request fails.
+    /// `HTTPTransport(configuration: .init(configuration))`. If you set one of these properties and the transport doesn't
+    /// support it, each request fails.
     public var certificateBundle: URL?
     /// A Boolean value that indicates whether servers' certificates must conform strictly to RFC 5280 (OpenSSL's
     /// `X509_V_FLAG_X509_STRICT`). Certificates of private authorities often don't conform, for example because they lack a key
@@ -98,30 +98,32 @@ public struct SessionConfiguration: Sendable {
     /// The ciphers for TLS 1.3, as a list in OpenSSL's format. The default is nil, which uses OpenSSL's default. Transports
     /// read it when they are created.
     public var tls13CipherSuites: String?
-    /// A file to which the secrets of each TLS handshake are appended, for debugging with Wireshark. The traffic can be decrypted
-    /// with this file. The default is nil. Transports read it when they are created.
+    /// A file to which the secrets of each TLS handshake are appended, for debugging with Wireshark. Anyone with this file can
+    /// decrypt the traffic. The default is nil. Transports read it when they are created.
     public var tlsKeyLogFile: URL?
-    /// The certificate that the client presents to the server of a request's original URL, if that server requests one. It is
-    /// never presented to another server after a redirect. The default is nil. If this property is set and the transport doesn't
-    /// support client certificates, https requests fail.
+    /// The certificate that the client presents to the server of a request's original URL if the server requests a certificate.
+    /// After a redirect, the client never presents it to another server. The default is nil. If this property is set and the
+    /// transport doesn't support client certificates, https requests fail.
     public var clientIdentity: ClientIdentity?
-    /// The certificates that the client presents to specific hosts instead of ``clientIdentity``, also after redirects. The keys
-    /// are names or addresses, without ports. The default is none.
+    /// The certificates that the client presents to specific hosts instead of ``clientIdentity``, even after redirects. The
+    /// keys are host names or addresses, without ports. The default is none.
     public var clientIdentities: [String: ClientIdentity] = [:]
-    /// The maximum size of a response in memory after decoding, in bytes. A larger response fails the request. The default is
-    /// 256 MiB. Nil means no limit.
+    /// The maximum size of a response in memory after decoding, in bytes. A request with a larger response fails. The default
+    /// is 256 MiB. Nil means no limit.
     public var maximumResponseBodySize: Int64? = 256 * 1024 * 1024
     /// The decoder for the values of responses, downloads, streams and WebSockets, unless a `decoder:` argument specifies another one. The
     /// default is a `JSONDecoder`.
     ///
-    /// The default argument is a ``SessionDecoder``. Parsers such as `.jsonLines(of:)` use this decoder too, so it should decode JSON. Don't
-    /// change a `JSONDecoder` after you have created the session, because requests use it in several threads.
+    /// The default `decoder:` argument is a ``SessionDecoder``, which uses this decoder. Parsers such as `.jsonLines(of:)` use
+    /// this decoder too, so it should decode JSON. Don't change a `JSONDecoder` after you have created the session, because
+    /// requests use it in several threads.
     public var decoder: any DataDecoder = JSONDecoder()
-    /// The encoder for the parameters of requests, unless an `encoder:` or `encoding:` argument specifies another one. The default is a
-    /// ``URLEncodedFormParameterEncoder``, with which dictionaries are encoded by ``URLEncoding``.
+    /// The encoder for the parameters of requests, unless an `encoder:` or `encoding:` argument specifies another one. The
+    /// default is a ``URLEncodedFormParameterEncoder``. With this default, ``URLEncoding`` encodes dictionaries.
     ///
-    /// The default argument is a ``SessionEncoder``. If this encoder isn't a ``URLEncodedFormParameterEncoder``, it encodes only the
-    /// parameters of methods with a body. The parameters of GET, HEAD and DELETE requests, and of WebSockets, become a part of the URL.
+    /// The default argument is a ``SessionEncoder``, which uses this encoder. If this encoder isn't a
+    /// ``URLEncodedFormParameterEncoder``, it encodes only the parameters of methods with a body. The parameters of GET, HEAD
+    /// and DELETE requests, and of WebSockets, then become part of the URL.
     public var encoder: any ParameterEncoder = URLEncodedFormParameterEncoder.default
     /// The validation of the responses to requests that have no validators of their own. The default is nil: these responses aren't
     /// validated.
@@ -144,18 +146,18 @@ public struct SessionConfiguration: Sendable {
 
     /// The maximum number of redirects in one attempt. A request with more redirects fails. The default is 20.
     public var maximumRedirects = 20
-    /// A Boolean value that indicates whether redirects from https to http are followed. If it is false, which is the default, a
-    /// redirect from https to http makes the request fail.
+    /// A Boolean value that indicates whether redirects from https to http are followed. If it is false, which is the default,
+    /// such a redirect makes the request fail.
     public var allowsInsecureRedirects = false
     /// Additional names of sensitive headers, such as `X-Customer`. Names are case-insensitive.
     ///
-    /// Afar recognizes `Authorization`, `Cookie`, `X-Api-Key` and all other names that indicate a credential. List only other
-    /// names. Sensitive headers are redacted in logs and aren't sent to another scheme, host or port after a redirect. The cache
-    /// stores responses separately for each value of these headers, except responses that are `public`.
+    /// Afar recognizes all names that indicate a credential, such as `Authorization`, `Cookie` and `X-Api-Key`. List only other
+    /// names. Sensitive headers are redacted in logs and aren't sent to another scheme, host or port after a redirect. The
+    /// cache stores responses separately for each value of these headers, except responses that are `public`.
     public var sensitiveHeaders: Set<String> = []
 
-    /// Provides credentials for challenges (401) to requests without their own credentials. The default is nil.
-    /// ``URLCredentialStorageProvider`` reads them from Foundation's storage.
+    /// Provides credentials for 401 challenges to requests that have no credentials of their own. The default is nil.
+    /// ``URLCredentialStorageProvider`` reads credentials from Foundation's storage.
     public var credentialProvider: (any CredentialProvider)?
     /// The authentication schemes that requests use, from strongest to weakest. The default is
     /// `StandardAuthentication.allCases`: Negotiate, Digest, NTLM and Basic.
@@ -176,8 +178,8 @@ public struct SessionConfiguration: Sendable {
     /// Whether the cookies of the ``cookieStore`` are also added to requests that have a `Cookie` header. A cookie in the header
     /// replaces a stored one with the same name.
     package var joinsCookies = false
-    /// Determines which cookies are stored. The default is `.onlyFromMainDocumentDomain`. If a request has a `mainDocumentURL`,
-    /// only cookies from that site are stored. Otherwise, all cookies are stored.
+    /// Determines which cookies are stored. The default is `.onlyFromMainDocumentDomain`. With this policy, if a request has a
+    /// `mainDocumentURL`, only cookies from that site are stored. Otherwise, all cookies are stored.
     public var httpCookieAcceptPolicy = HTTPCookie.AcceptPolicy.onlyFromMainDocumentDomain
     /// The list of domain names for which cookies aren't allowed, such as `co.uk`. If the value is nil, which is the default,
     /// sessions with the default transport of the module `Afar` use the system's list. Other sessions reject only names without
@@ -216,7 +218,7 @@ public struct SessionConfiguration: Sendable {
     /// setting that the transport doesn't support, each request fails.
     public var network: NetworkSettings?
 
-    /// Limits the rate at which the session's requests send and receive bodies together. The default is nil: no limit. See
+    /// Limits the total rates at which the session's requests send and receive bodies. The default is nil: no limit. See
     /// ``ExchangeOptions/bandwidthLimiter``.
     public var bandwidthLimiter: BandwidthLimiter? {
         get { exchangeOptions.bandwidthLimiter }

@@ -4,7 +4,7 @@ import Foundation
     import FoundationNetworking
 #endif
 
-// Called by the pipeline. The closures run on the session's root queue.
+// The pipeline calls these methods. The closures run on the session's root queue.
 extension SessionDelegate {
     typealias Challenge = (URLSession.AuthChallengeDisposition, URLCredential?)
 

@@ -40,8 +40,8 @@ open class SessionDelegate: @unchecked Sendable {
         didSet { isListening = true }
     }
 
-    /// Called when a download resumes an interrupted one. The numbers are the offset and the expected total, in bytes (−1 if
-    /// unknown).
+    /// Called when a download resumes an interrupted download. The numbers are the offset and the expected total, in bytes (−1
+    /// if unknown).
     open var downloadTaskDidResumeAtOffset: ((URLSession, URLSessionDownloadTask, Int64, Int64) -> Void)?
     {
         didSet { isListening = true }
@@ -70,8 +70,8 @@ open class SessionDelegate: @unchecked Sendable {
     }
 
     /// Called when the head of a response that isn't a download has arrived. Decides whether the request continues or is
-    /// canceled. If the closure turns the request into a download or a stream, the request fails. Create downloads and streams
-    /// with ``Session`` instead.
+    /// canceled. If the closure tries to turn the request into a download or a stream, the request fails. Create downloads and
+    /// streams with ``Session`` instead.
     open var dataTaskDidReceiveResponse:
         ((URLSession, URLSessionDataTask, URLResponse) -> URLSession.ResponseDisposition)?
     {
@@ -148,7 +148,7 @@ open class SessionDelegate: @unchecked Sendable {
     /// If ``sessionDidReceiveChallenge`` is nil, the closure is also called for server-trust challenges, and decides whether
     /// the server's certificates are trusted. ``sessionDidReceiveChallenge`` describes these challenges and the possible
     /// answers. To keep the default validation, return `.performDefaultHandling` for these challenges. They occur only if the
-    /// transport supports this decision, as the default transport on Linux does.
+    /// transport supports them, as the default transport on Linux does.
     open var taskDidReceiveChallenge:
         (
             (URLSession, URLSessionTask, URLAuthenticationChallenge) -> (

@@ -115,7 +115,7 @@ final class SessionState: Sendable {
         return end
     }
 
-    /// Starts to close idle connections when the network changes.
+    /// Starts to observe connectivity. When the network changes, idle connections are closed.
     func listenForConnectivity() {
         guard let connectivityListener, connectivityListener.mustStart else { return }
         connectivityListener.start { [weak self] in self?.stack.transport.closeIdleConnections() }
@@ -130,7 +130,7 @@ final class SessionState: Sendable {
         for proceed in mutable.withLock({ $0.running.whenFinished(requests, proceed) }) { proceed() }
     }
 
-    /// Waits for the end of the session. Returns its error, or nil if the task is canceled first.
+    /// Waits for the end of the session. Returns the session's error, or nil if the task is canceled first.
     func waitForEnd() async -> AFError? {
         let waiter = Deferred<AFError?>()
         let end = mutable.withLock { state in
@@ -164,9 +164,9 @@ final class SessionState: Sendable {
 /// The queues of a session: the queues passed to its initializer, and the queues that its properties return.
 struct SessionQueues {
     let root: DispatchQueue
-    /// Nil if no queue was passed, so that each request's task creates its `URLRequest`s.
+    /// Nil if no queue was passed. Each request's task then creates its `URLRequest`s.
     let request: DispatchQueue?
-    /// Nil if no queue was passed, so that each request's task runs its serializers.
+    /// Nil if no queue was passed. Each request's task then runs its serializers.
     let serialization: DispatchQueue?
     /// The value of ``Session/requestQueue``, whether or not it is used.
     let exposedRequest: DispatchQueue

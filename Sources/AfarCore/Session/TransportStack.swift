@@ -50,8 +50,8 @@ final class TransportStack: Sendable {
         stages.append(RedirectStage(rules: RedirectRules(configuration, hsts)))
         stages.append(AuthenticationStage(configuration, over: transport))
         if let store = configuration.cacheStore {
-            // Cookies are added outside the cache, because the cache distinguishes requests by their cookies. Cookies are stored
-            // even if the cache ignores the response.
+            // The stage that adds cookies is outside the cache, because the cache distinguishes requests by their cookies. The
+            // stage that stores cookies is inside the cache, so that it receives even responses that the cache ignores.
             if let sending = configuration.cookieStage(accepts: false) { stages.append(sending) }
             if let accepting = configuration.cookieStage(sends: false) { innerStages.insert(accepting, at: 0) }
             stages.append(
@@ -76,7 +76,7 @@ extension RedirectRules {
     }
 }
 
-/// A wrapper for a user's stage. Waiting for the stage stops when the request ends or reaches its total timeout, even if the
+/// A wrapper for a user's stage. The wait for the stage ends when the request ends or reaches its total timeout, even if the
 /// stage ignores cancellation.
 struct CancellableStage: ExchangeStage {
     private let stage: any ExchangeStage
@@ -118,8 +118,6 @@ extension Reply {
 }
 
 /// A replacement for a session's transport, for requests that are created in a task and its child tasks.
-///
-/// Sessions keep their configuration but use separate cookie, cache and HSTS stores, so tests don't share state.
 final class TransportOverride: Sendable {
     /// The override of the current task, if it has one.
     @TaskLocal static var current: TransportOverride?
@@ -150,11 +148,11 @@ extension Session {
     /// Replaces the transports of all sessions for the requests that are created in a closure and in the tasks that the closure
     /// starts. This method exists for tests: AfarTesting's `withTransport(_:operation:)` calls it.
     ///
-    /// Sessions keep their configuration, but use separate cookies, cached responses and hosts that require https.
+    /// Sessions keep their configuration but use separate cookie, cache and HSTS stores, so tests don't share state.
     ///
     /// - Parameters:
     ///   - replacement: Returns the transport to use instead of a session's own transport. The returned transport can wrap the
-    ///     session's own. Called for each session, on any thread.
+    ///     session's own. The closure is called for each session, on any thread.
     ///   - isolation: The actor that the operation runs on. The default is the caller's.
     ///   - operation: The closure that creates the requests.
     public static func replacingTransports<Value>(

@@ -6,7 +6,7 @@ import HTTPTypes
     import FoundationNetworking
 #endif
 
-/// Uses a connection as a WebSocket and passes each message to all listeners sequentially.
+/// Uses a connection as a WebSocket. Passes each message to one listener after another.
 final class MessageSink: ResponseSink {
     /// A listener for events. The next message is read after the listener returns.
     typealias Listener = @Sendable (Incoming) async -> Void

@@ -14,13 +14,13 @@ protocol ResponseSink: Sendable {
     /// Discards the data of the last attempt before the next one begins.
     func begin()
 
-    /// Prepares a `URLRequest` for this kind of response, before its adapters run.
+    /// Prepares a `URLRequest` for this kind of response, before the adapters run.
     func prepare(_ urlRequest: inout URLRequest, of request: Request) throws
 
     /// Returns the `URLRequest` with an http or https URL. The default returns it unchanged.
     func httpForm(of urlRequest: URLRequest) -> URLRequest
 
-    /// Prepares the destination of the next response and returns how it is delivered.
+    /// Prepares the destination of the next response and returns how the response is delivered.
     func openDelivery(for request: Request) throws -> ResponseDelivery
 
     func prepare(_ exchange: inout Exchange) throws
@@ -97,7 +97,7 @@ final class MemorySink: ResponseSink {
         set { state.release { Swift.exchange(&$0.data, with: newValue) } }
     }
 
-    /// Sets a closure that receives the body instead of storing it. If nil, the body is stored.
+    /// Sets a closure that receives the body. If the closure is nil, the body is stored.
     func stream(to consume: (@Sendable (Data) -> Void)?) {
         state.release { Swift.exchange(&$0.consume, with: consume) }
     }
@@ -120,7 +120,7 @@ final class MemorySink: ResponseSink {
     }
 
     func receive(_ error: TransportError, for request: Request) -> AFError {
-        // Without a reported head, the data can be a redirect's body.
+        // If no head was reported, the data can be a redirect's body.
         if let data = error.partialBody, request.responseHead != nil { store(data, of: request) }
         return AFError(error)
     }
