@@ -59,7 +59,7 @@ struct CSVReader: Sendable {
         }
     }
 
-    /// Returns the next row or its error, or nil if no other complete row has arrived.
+    /// Returns the next row or its error, or nil if no further complete row has arrived.
     mutating func next() -> Result<CSVRecord, CSVError>? {
         while !isEnded {
             guard let result = nextRecord() else { return endOfRows() }

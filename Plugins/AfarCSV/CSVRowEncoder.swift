@@ -80,7 +80,8 @@ final class CSVRowEncoder: Encoder {
 
 /// A row whose keys have no order of their own.
 private protocol UnorderedKeys {
-    /// The sorted names of the encoded keys; empty if the type encodes its keys as fields.
+    /// The sorted names of the encoded keys. Empty if the keys can't be coding keys, because the type then encodes each key as
+    /// a field.
     var sortedNames: [String] { get }
 }
 

@@ -156,7 +156,7 @@ private struct CSVWrappedRows: SingleValueEncodingContainer {
 struct CSVFailingEncoder: Encoder, UnkeyedEncodingContainer, SingleValueEncodingContainer {
     let error: CSVEncodingError
 
-    /// Creates an encoder whose error is thrown even if nothing is encoded.
+    /// Creates an encoder that throws an error. The table throws this error even if nothing is encoded.
     init(_ error: CSVEncodingError, _ table: CSVTableEncoder) {
         self.error = error
         table.fail(with: error)

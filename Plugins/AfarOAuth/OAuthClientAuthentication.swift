@@ -40,7 +40,7 @@ public struct OAuthClientAuthentication: Sendable {
 
     /// A JSON Web Token from elsewhere (RFC 7523), for example the token of a workload's platform or of a signing service.
     ///
-    /// - Parameter assertion: Returns the token. It is called for each request. Its error fails the request.
+    /// - Parameter assertion: Returns the token. It is called for each request. If it throws an error, the request fails.
     public static func assertion(_ assertion: @escaping @Sendable () async throws -> String)
         -> OAuthClientAuthentication
     {

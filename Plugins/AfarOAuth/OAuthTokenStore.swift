@@ -3,8 +3,8 @@ import Foundation
 
 /// Stores the token of one user at one authorization server.
 ///
-/// A refresh token often can be used only once. Therefore, ``update(_:)`` must run one closure at a time, in all processes that share the store.
-/// All methods can be called from any thread.
+/// A refresh token can often be used only once. Therefore, ``update(_:)`` must run one closure at a time, in all processes that share the
+/// store. All methods can be called from any thread.
 public protocol OAuthTokenStore: Sendable {
     /// Returns the stored token, or nil if none is stored.
     func load() async throws -> OAuthToken?
@@ -45,7 +45,7 @@ public final class OAuthMemoryTokenStore: OAuthTokenStore {
     }
 }
 
-/// A lock for tasks. It is acquired in the order of the calls.
+/// A lock for tasks. Tasks acquire it in the order of their calls.
 final class AsyncLock: Sendable {
     private struct State {
         var isLocked = false
@@ -64,7 +64,8 @@ final class AsyncLock: Sendable {
         let isAcquired = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let result = state.withLock { state -> Bool? in
-                    // If the task is canceled after this check, `onCancel` waits for the lock and then finds the waiter.
+                    // If the task is canceled after this check, `onCancel` waits for the state's lock and then finds the
+                    // waiter.
                     if Task.isCancelled { return false }
                     guard state.isLocked else {
                         state.isLocked = true

@@ -141,8 +141,8 @@ struct ImageFetch: Sendable {
         private let cachePolicy: URLRequest.CachePolicy
         private let serializer: String
         private let credential: String?
-        /// Retains the serializer, because its address can be its identity. No other serializer can have the address while this
-        /// one exists.
+        /// Retains the serializer, because its address can be its identity. While the serializer exists, no other one can have
+        /// the same address.
         private let retainedSerializer: AlwaysEqual
 
         init(_ request: URLRequest, _ serializer: ImageResponseSerializer, _ credential: URLCredential?) {
@@ -175,7 +175,7 @@ struct ImageFetch: Sendable {
 
     enum Stage: Sendable {
         case preparing, queued, loading
-        /// The image has arrived and is being filtered and delivered. An active fetch stays active until this is done.
+        /// The image has arrived and is being filtered and delivered. An active fetch stays active until the delivery ends.
         case delivering(isActive: Bool)
     }
 
@@ -198,7 +198,7 @@ extension ImageDownloader {
         _ credential: URLCredential?, _ waiter: ImageFetch.Waiter
     ) -> DataRequest {
         if let request = fetches.withLock({ $0.join(key, waiter) }) { return request }
-        // The request is created outside the lock, because a session can be a user's subclass. Another thread may add the fetch
+        // The request is created outside the lock, because a session can be a user's subclass. Another thread can add the fetch
         // first.
         let request = session.request(urlRequest, shouldAutomaticallyResume: false)
         let (joined, id) = fetches.withLock { fetches -> (DataRequest?, UInt64) in

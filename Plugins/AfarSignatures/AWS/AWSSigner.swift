@@ -34,9 +34,9 @@ public struct AWSSigner: Sendable, Hashable {
         usesS3Rules = ["s3", "s3express", "s3-outposts", "s3-object-lambda"].contains(service)
     }
 
-    /// The payload of a request, as it takes part in the signature.
+    /// The payload of a request, in the form that the signature covers.
     public enum Payload: Sendable, Hashable {
-        /// These bytes. The default of all functions is an empty payload.
+        /// These bytes.
         case data(Data)
         /// Bytes with this SHA-256 hash.
         case sha256(Data)

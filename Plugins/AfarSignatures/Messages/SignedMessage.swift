@@ -12,7 +12,7 @@
             var trailers: HTTPFields?
         }
 
-        /// The request, or the request of the response.
+        /// The request, or the request to which the message is the response.
         let request: HTTPRequest
         /// Nil if the message is a request.
         var response: Response?
@@ -144,7 +144,7 @@
             throw .component(component, "its parameters contradict each other")
         }
 
-        /// Structured fields that are dictionaries. The text of other fields shows their type.
+        /// Structured fields that are dictionaries. The type of any other field is apparent from its text.
         private static let dictionaries: Set = [
             "accept-signature", "content-digest", "priority", "repr-digest", "signature", "signature-input",
             "want-content-digest", "want-repr-digest",
