@@ -85,7 +85,7 @@ public struct URITemplate: Hashable, Sendable, CustomStringConvertible {
     /// Returns the URL of the expanded template, for use in a request.
     ///
     /// Values can't change the rest of the URL: an empty value can't turn the next segment into a host, and `..` can't remove a segment.
-    /// Only the values of `{+name}` and `{#name}` can.
+    /// Only the values of `{+name}` and `{#name}` can change it.
     ///
     /// - Parameters:
     ///   - variables: The values of variables. The default is none.

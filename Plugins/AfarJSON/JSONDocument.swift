@@ -232,7 +232,7 @@ final class JSONDocumentDetails {
         self.names = names
     }
 
-    /// Returns whether the stack has room for another level of nesting, including the code of decoded types.
+    /// Returns whether the stack has room for another level of nesting, including the stack frames of the decoded types' code.
     func hasStack(at position: UInt) -> Bool {
         let end = stackEnd ?? UInt(afar_stack_end())
         stackEnd = end
@@ -242,7 +242,7 @@ final class JSONDocumentDetails {
 
 // MARK: - Types
 
-/// The numbers of a type's keys in a document. The index is the byte that represents a key.
+/// The numbers of a type's keys in a document. The index is the byte that a key occupies in memory.
 typealias KeyNumbers = UnsafeMutablePointer<UInt32>
 
 /// A cache of facts about decoded types, which is shared by consecutive documents.
@@ -275,8 +275,8 @@ struct DecodedTypes {
         return entry.pointee?.direct
     }
 
-    /// Returns the numbers of a type's keys, or nil if a key uses more than one byte of memory or the table is full. The byte of a
-    /// one-byte key determines its name.
+    /// Returns the numbers of a type's keys, or nil if a key uses more than one byte of memory or the table is full. One-byte keys
+    /// with the same byte have the same name, so the byte can be the index.
     mutating func numbers<Key: CodingKey>(of type: Key.Type, _ generation: UInt32) -> KeyNumbers? {
         guard MemoryLayout<Key>.size <= 1, let entry = entry(of: type) else { return nil }
         if let numbers = entry.pointee?.numbers, entry.pointee?.generation == generation { return numbers }

@@ -24,8 +24,8 @@ struct FileVersion: Equatable, Sendable {
 
     /// Returns whether a partial response to a request with this validator has the same version.
     ///
-    /// If the validator is an entity tag, the response must repeat it. A `Last-Modified` date can be missing (RFC 9110, section
-    /// 15.3.7).
+    /// If the validator is an entity tag, the response must repeat it. A `Last-Modified` date can be missing from the response
+    /// (RFC 9110, section 15.3.7).
     func includes(_ head: ResponseHead) -> Bool {
         guard origin == Self.origin(of: head) else { return false }
         guard let validator else { return true }

@@ -182,8 +182,8 @@ final class ParallelDownloadJob: Sendable {
 
     // MARK: Requests
 
-    /// Sends a request for the rest of a part to the mirror that sent the first part. If it fails, the original URL is requested, which can
-    /// redirect to another URL of that mirror, for example with a new signature.
+    /// Sends a request for the rest of a part to the mirror that sent the first part. If the request fails, the original URL is requested.
+    /// It can redirect to another URL of that mirror, for example one with a new signature.
     private func request(_ part: Part) async throws {
         let mirror = state.withLock { $0.mirror }
         do {
@@ -195,7 +195,7 @@ final class ParallelDownloadJob: Sendable {
             do {
                 try await request(part, from: nil)
             } catch let other where other.ownError as? ParallelDownloadError == .changedOnServer {
-                // The other mirror has another file or other validators, so the failure of the first one is the reason.
+                // The other mirror has another file or other validators, so the failure of the first mirror is reported.
                 throw error
             }
         }

@@ -180,7 +180,7 @@ private final class HedgedExchange: PreparedExchange {
         }
         var isSuspended = exchange.control.attach(apply)
         guard isSuspended else { return }
-        // The exchange may be resumed in the meantime.
+        // The exchange can be resumed in the meantime.
         repeat {
             isSuspended = exchange.control.isSuspended
             apply(isSuspended)
@@ -221,7 +221,8 @@ private final class HedgedExchange: PreparedExchange {
         return isWinner
     }
 
-    /// Returns whether the events of an attempt are reported: those of the winner and, until there is one, of the first request.
+    /// Returns whether the events of an attempt are reported. Those of the first request are reported until an attempt wins, and
+    /// then those of the winner.
     fileprivate func isObserved(_ attempt: Attempt) -> Bool { state.withLock { $0.winner ?? .first } == attempt }
 
     private func end(_ attempt: Attempt, with result: Result<TransportResponse, any Error>) {
@@ -243,7 +244,7 @@ private final class HedgedExchange: PreparedExchange {
 extension HedgedExchange.State {
     var needsSecond: Bool { winner == nil && !isCancelled && !hasEnded }
 
-    /// Makes an attempt the winner, unless there is one. Returns whether it has become the winner.
+    /// Makes an attempt the winner, unless another attempt has already won. Returns whether it has become the winner.
     mutating func claim(_ head: ResponseHead, for attempt: HedgedExchange.Attempt) -> Bool {
         guard winner == nil, !hasEnded else { return false }
         // A server that refuses to process a request twice responds to the second one with an error.
@@ -252,7 +253,8 @@ extension HedgedExchange.State {
         return true
     }
 
-    /// Records the end of an attempt. Returns the result of the exchange, or nil if the exchange has ended or continues.
+    /// Records the end of an attempt. Returns the result of the exchange, or nil if the exchange has already ended or still
+    /// continues.
     mutating func end(
         _ attempt: HedgedExchange.Attempt, with result: Result<TransportResponse, any Error>
     ) -> Result<TransportResponse, any Error>? {

@@ -18,8 +18,8 @@ public import Foundation
 /// 5. Hedging sends a second request if the first one is slow.
 /// 6. The transport sends the request.
 ///
-/// The circuit breaker, the bulkhead and hedging handle each request that is sent: each attempt, each hop of a redirect, and each answer to a
-/// challenge. Responses from the cache pass none of them. All waiting and all periods use ``SessionConfiguration/timeSource``. Sessions that
+/// The circuit breaker, the bulkhead and hedging handle each request that is sent: each attempt, each hop of a redirect, and each answer to
+/// a challenge. Responses from the cache pass none of them. All delays and periods use ``SessionConfiguration/timeSource``. Sessions that
 /// use the same object share its state. You can call all methods from any thread.
 public final class Resilience: Sendable {
     private let hosts: Hosts
@@ -37,9 +37,9 @@ public final class Resilience: Sendable {
     ///     are forced open.
     ///   - bulkhead: The limit for concurrent requests to a host. The default is nil: no limit.
     ///   - hedging: The rules for second requests. The default is nil: requests aren't hedged.
-    ///   - hostLimit: The number of hosts whose state is kept. The state of hosts that weren't used for the longest time is discarded. The
-    ///     default is 1,000.
-    ///   - key: Returns the name of the group of a URL. All policies treat a group as one host. The default is nil: the group is the URL's
+    ///   - hostLimit: The number of hosts whose state is kept. The state of the least recently used hosts is discarded. The default is
+    ///     1,000.
+    ///   - key: Returns the name of a URL's group. All policies treat a group as one host. The default is nil: the group is the URL's
     ///     scheme, host and port, such as `https://example.com` or `http://localhost:8080`. The closure must return quickly, and can be
     ///     called from any thread.
     public init(
@@ -96,7 +96,7 @@ public final class Resilience: Sendable {
     /// The stage with the circuit breaker and the bulkhead. Use it as the last stage of a session.
     public var stage: any ExchangeStage { AdmissionStage(hosts: hosts) }
 
-    /// Returns a transport that hedges the requests of another one, or that transport itself if requests aren't hedged.
+    /// Returns a transport that hedges the requests of another transport. Without hedging, returns the other transport itself.
     public func transport(around transport: any Transport) -> any Transport {
         guard let hedging = hosts.policies.hedging else { return transport }
         return switch transport {
