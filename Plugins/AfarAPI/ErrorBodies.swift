@@ -24,8 +24,8 @@ extension Request {
     ///   - acceptableStatusCodes: The status codes of successful responses. The default is 200 to 299.
     ///   - type: The type of the error.
     ///   - acceptableContentTypes: The media types of bodies to decode, such as "application/json", without parameters. `application/*`
-    ///     matches every type that begins with `application/`, and `*/*` matches every type. The default is nil, which means ``ProblemDetails/contentType`` for ``ProblemDetails``, and any type
-    ///     otherwise.
+    ///     matches every type that begins with `application/`, and `*/*` matches every type. The default is nil, which means
+    ///     ``ProblemDetails/contentType`` for ``ProblemDetails``, and any type otherwise.
     ///   - decoder: Decodes the body. The default is a `JSONDecoder` for ``ProblemDetails``, and the session's decoder otherwise.
     ///   - limit: The maximum size of a body to decode, in bytes. The default is 64 KiB.
     @discardableResult

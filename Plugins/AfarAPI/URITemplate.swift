@@ -111,7 +111,8 @@ public struct URITemplate: Hashable, Sendable, CustomStringConvertible {
 
     /// An error in the expansion of a template.
     public enum ExpansionError: Error, Hashable, Sendable {
-        /// The template requests the first characters of a variable, as in `{name:3}`, but its value is a list or has pairs (section 2.4.1).
+        /// The template requests the first characters of a variable, as in `{name:3}`, but its value is a list or has pairs (section
+        /// 2.4.1).
         case prefixOfList(variable: String)
         /// A value would change the host or remove a part of the path.
         case pathChanged(expansion: String)

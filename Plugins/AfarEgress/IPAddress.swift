@@ -34,7 +34,7 @@ struct IPAddress: Hashable {
     private var embedded: [IPAddress] {
         guard bytes.count == 16 else { return [] }
         if IPNetwork.teredo.contains(self) {
-            // The server, and the client with inverted bits (RFC 4380, section 4).
+            // The server's address, and the client's address, which is stored with inverted bits (RFC 4380, section 4).
             return [IPAddress(bytes: bytes[4..<8]), IPAddress(bytes: bytes[12...].map { ~$0 })]
         }
         if IPNetwork.sixToFour.contains(self) { return [IPAddress(bytes: bytes[2..<6])] }

@@ -91,7 +91,7 @@ public final class NetworkActivityIndicatorManager: Sendable {
     public var networkActivityIndicatorVisibilityChanged: (@Sendable (Bool) -> Void)? {
         get { withState { $0.visibilityChanged } }
         set {
-            // Releases the old closure outside the lock, because this can run user code.
+            // Releases the old closure outside the lock, because releasing it can run user code.
             var closure = newValue
             withState { swap(&$0.visibilityChanged, &closure) }
         }

@@ -168,8 +168,8 @@ extension OAuthClient {
     /// Creates an authorization by the user in a browser, with PKCE and the method `S256`.
     ///
     /// - Parameters:
-    ///   - redirectURI: The URI to which the browser is redirected: a claimed https URL, a private scheme such as `com.example.app:/callback`,
-    ///     or the ``OAuthLoopbackListener/redirectURI`` of a listener (RFC 8252, section 7).
+    ///   - redirectURI: The URI to which the browser is redirected: a claimed https URL, a private scheme such as
+    ///     `com.example.app:/callback`, or the ``OAuthLoopbackListener/redirectURI`` of a listener (RFC 8252, section 7).
     ///   - scope: The scope, separated by spaces. The default is nil: the server chooses it.
     ///   - isPushed: Whether the request is sent to the server before the browser is opened (RFC 9126). The default is false. If the server
     ///     requires it, the request is always sent first.

@@ -73,8 +73,8 @@ public struct OAuthClient: Sendable {
     ///   - scope: A part of the token's scope. The default is nil: the same scope.
     ///   - resources: The resources that the token is for (RFC 8707). The default is none.
     ///   - parameters: Additional parameters of the request. The default is none.
-    /// - Throws: ``OAuthError/signInRequired`` if the token has no refresh token, ``OAuthError/tokenMismatch`` if it was issued by another server
-    ///   or for another client or key, and other errors.
+    /// - Throws: ``OAuthError/signInRequired`` if the token has no refresh token, ``OAuthError/tokenMismatch`` if it was issued by
+    ///   another server or for another client or key, and other errors.
     public func refresh(
         _ token: OAuthToken, scope: String? = nil, resources: [URL] = [], parameters: [String: String] = [:]
     ) async throws(OAuthError) -> OAuthToken {

@@ -15,14 +15,13 @@ public import Foundation
 /// let report = try await session.request("https://api.example.com/report").validate().serializingData().value
 /// ```
 ///
-/// The first request loads the token from the store. A token that expires within 30 seconds (or half of its lifetime, if
-/// that is shorter) is renewed before it is used. If a server refuses a
-/// token with the status 401, the token is renewed and the request is sent again. This requires that the request is validated. While a token is
-/// renewed, all requests wait for the same result. Canceling one of them doesn't affect the others. See `AuthenticationInterceptor`, on which this
-/// class is built.
+/// The first request loads the token from the store. A token that expires within 30 seconds (or half of its lifetime, if that is
+/// shorter) is renewed before it is used. If a server refuses a token with the status 401, the token is renewed and the request is sent
+/// again. This requires that the request is validated. While a token is renewed, all requests wait for the same result. Canceling one
+/// of them doesn't affect the others. See `AuthenticationInterceptor`, on which this class is built.
 ///
-/// A request for which a token was renewed isn't sent again if the service also refuses the new token. If a service refuses more than 5 tokens in 30
-/// seconds, its requests fail with ``OAuthError/renewedTooOften``. Other services aren't affected.
+/// A request for which a token was renewed isn't sent again if the service also refuses the new token. If a service refuses more than 5
+/// tokens in 30 seconds, its requests fail with ``OAuthError/renewedTooOften``. Other services aren't affected.
 ///
 /// A stored token that was issued by another server, or for another client or key, is ignored.
 ///
@@ -101,8 +100,8 @@ public final class OAuthInterceptor: RequestInterceptor {
 
     /// Stores a token and uses it for all further requests.
     ///
-    /// - Throws: ``OAuthError/tokenStoreFailed(_:)``, or ``OAuthError/tokenMismatch`` if the token was issued by another server or for another
-    ///   client or key.
+    /// - Throws: ``OAuthError/tokenStoreFailed(_:)``, or ``OAuthError/tokenMismatch`` if the token was issued by another server or for
+    ///   another client or key.
     public func signIn(with token: OAuthToken) async throws(OAuthError) {
         let stored = try await authenticator.replace(with: token)
         interceptor.credential = authenticator.credential(stored)

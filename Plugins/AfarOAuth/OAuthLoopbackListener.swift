@@ -10,9 +10,9 @@ import Synchronization
 /// let token = try await authorization.token(from: listener)
 /// ```
 ///
-/// The listener is bound to a loopback address, so other machines can't connect to it. It accepts the first redirect that belongs to the
-/// authorization, and then closes. Other requests are answered with an error, and the listener continues to wait. All methods can be called from
-/// any thread.
+/// The listener is bound to a loopback address, so other machines can't connect to it. It accepts the first redirect that belongs to
+/// the authorization, and then closes. Other requests are answered with an error, and the listener continues to wait. All methods can
+/// be called from any thread.
 public final class OAuthLoopbackListener: Sendable {
     /// A loopback address.
     public enum Address: Sendable {

@@ -49,8 +49,8 @@ public struct OAuthToken: Sendable, Hashable, Codable {
     ///
     /// - Parameters:
     ///   - date: The current date.
-    ///   - leeway: How long before its expiration date a token counts as expired, in seconds. The default is nil: 30 seconds, or half of the
-    ///     lifetime if that is shorter.
+    ///   - leeway: How long before its expiration date a token counts as expired, in seconds. The default is nil: 30 seconds, or half
+    ///     of the lifetime if that is shorter.
     public func isExpired(at date: Date, leeway: TimeInterval? = nil) -> Bool {
         let leeway = leeway ?? min(30, max(0, (lifetime ?? .infinity) / 2))
         return expirationDate.map { $0.timeIntervalSince(date) <= leeway } ?? false
@@ -89,8 +89,8 @@ extension OAuthToken: CustomStringConvertible, CustomDebugStringConvertible, Cus
 
 /// The authorization server, client and key for which a token was issued.
 ///
-/// A source contains neither the scope nor the resources of a token. Interceptors of one client that request different scopes or resources need
-/// different stores.
+/// A source contains neither the scope nor the resources of a token. Interceptors of one client that request different scopes or
+/// resources need different stores.
 ///
 /// Clients record the source in each token. A client doesn't send a refresh token to another server. An ``OAuthInterceptor`` ignores a
 /// stored token of another source, for example if two configurations use the same file (mix-up, RFC 9700, section 4.4).

@@ -11,8 +11,8 @@ public protocol OAuthTokenStore: Sendable {
 
     /// Replaces the token with the result of a closure, which can take as long as a request.
     ///
-    /// - Parameter change: Receives the stored token and returns the new one. If it returns nil, the stored token is removed. If it throws, the
-    ///   store isn't changed.
+    /// - Parameter change: Receives the stored token and returns the new one. If it returns nil, the stored token is removed. If it
+    ///   throws, the store isn't changed.
     /// - Returns: The new token.
     /// - Throws: The closure's error, or the store's.
     @discardableResult

@@ -14,7 +14,8 @@ public enum ParallelDownloadError: Error, Sendable, Hashable {
     case contentCoding(String)
     /// The request isn't a GET, or has a body or a `Range` or conditional header.
     case unsupportedRequest
-    /// The file can't be written. The associated values are its path and the system's error number, for example `ENOSPC` if the disk is full.
+    /// The file can't be written. The associated values are its path and the system's error number, for example `ENOSPC` if the disk is
+    /// full.
     case cannotWrite(path: String, code: Int32)
 }
 

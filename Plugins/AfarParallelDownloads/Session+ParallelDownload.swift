@@ -51,8 +51,8 @@ extension Session {
     /// limits the time of the whole download.
     ///
     /// The bytes are written to a temporary file next to the destination. It is moved when it is complete, and removed if the download
-    /// fails or is canceled. If the process is killed, a file whose name begins with `.afar-` remains. If the destination is a directory, the
-    /// download fails with ``AFError/downloadedFileMoveFailed(error:source:destination:)`` before the first request.
+    /// fails or is canceled. If the process is killed, a file whose name begins with `.afar-` remains. If the destination is a
+    /// directory, the download fails with ``AFError/downloadedFileMoveFailed(error:source:destination:)`` before the first request.
     ///
     /// - Parameters:
     ///   - convertible: Creates the GET request of each part.

@@ -2,8 +2,8 @@ import AfarCore
 import AfarTransport
 import Foundation
 
-/// The stage of the circuit breaker and the bulkhead. It handles each request that is sent to a server, after redirects, credentials and the
-/// cache.
+/// The stage of the circuit breaker and the bulkhead. It handles each request that is sent to a server, after redirects, credentials
+/// and the cache.
 struct AdmissionStage: ExchangeStage {
     let hosts: Hosts
 

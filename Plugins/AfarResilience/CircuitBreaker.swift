@@ -7,8 +7,8 @@ public import Foundation
 /// open, requests fail immediately with a ``CircuitBreakerError``. After ``openDuration``, the circuit is half-open and lets a few requests
 /// (the probes) pass. If all of them succeed, the circuit closes. If one fails, the circuit opens again.
 ///
-/// A call is one request to the server: each attempt, each hop of a redirect and each answer to a challenge. Responses from the cache aren't
-/// calls. The duration of a call ends when the response's head has arrived.
+/// A call is one request to the server: each attempt, each hop of a redirect and each answer to a challenge. Responses from the cache
+/// aren't calls. The duration of a call ends when the response's head has arrived.
 public struct CircuitBreaker: Sendable {
     /// The calls from which the rates are computed.
     public enum Window: Sendable, Hashable {
@@ -36,8 +36,8 @@ public struct CircuitBreaker: Sendable {
     /// Decides whether a response or a transport's error is a failure. The default is nil: statuses from 500 and errors of the network and
     /// the server are failures.
     ///
-    /// Called on a Dispatch queue, one call at a time, after the response has ended. Not called for canceled requests, or for errors that the
-    /// server didn't cause.
+    /// Called on a Dispatch queue, one call at a time, after the response has ended. Not called for canceled requests, or for errors
+    /// that the server didn't cause.
     public var isFailure: (@Sendable (Result<ResponseHead, TransportError>) -> Bool)?
 
     /// Creates the default rules.

@@ -105,8 +105,8 @@ extension Hosts {
 
 /// One or two requests for the same response.
 ///
-/// The first head that arrives wins, and the other request is canceled. Errors of the second request don't win while the first one is running:
-/// hedging never turns a success into a failure.
+/// The first head that arrives wins, and the other request is canceled. Errors of the second request don't win while the first one is
+/// running: hedging never turns a success into a failure.
 private final class HedgedExchange: PreparedExchange {
     typealias Completion = @Sendable (Result<TransportResponse, any Error>) -> Void
 

@@ -10,8 +10,8 @@ public struct Hedging: Sendable, Hashable {
     public enum Delay: Sendable, Hashable {
         /// A fixed time.
         case fixed(Duration)
-        /// A percentile of the host's last 128 latencies, from 0 to 1. The latency is the time until the response's head. Hedging begins when
-        /// 32 latencies have been measured.
+        /// A percentile of the host's last 128 latencies, from 0 to 1. The latency is the time until the response's head. Hedging
+        /// begins when 32 latencies have been measured.
         case percentile(Double)
     }
 

@@ -29,12 +29,12 @@ public final class Resilience: Sendable {
     /// - Parameters:
     ///   - deadline: The maximum duration of a ``DataRequest`` in seconds, unless it sets ``RequestOptions/deadline`` itself. Streams,
     ///     downloads and WebSockets have no default deadline. The default is nil: no deadline.
-    ///   - retrier: Decides about retries, within the budget. Nil disables retries, except for those of a request's own retrier. The default
-    ///     is a ``RetryPolicy`` with random delays that respects a `Retry-After` of up to 30 seconds. A status is a failure only if the
-    ///     request is validated.
+    ///   - retrier: Decides about retries, within the budget. Nil disables retries, except for those of a request's own retrier. The
+    ///     default is a ``RetryPolicy`` with random delays that respects a `Retry-After` of up to 30 seconds. A status is a failure
+    ///     only if the request is validated.
     ///   - retryBudget: The limit for the retries to a host.
-    ///   - circuitBreaker: The rules for rejecting requests to a host that fails. Nil disables the circuit breaker, except for circuits that
-    ///     are forced open.
+    ///   - circuitBreaker: The rules for rejecting requests to a host that fails. Nil disables the circuit breaker, except for circuits
+    ///     that are forced open.
     ///   - bulkhead: The limit for concurrent requests to a host. The default is nil: no limit.
     ///   - hedging: The rules for second requests. The default is nil: requests aren't hedged.
     ///   - hostLimit: The number of hosts whose state is kept. The state of the least recently used hosts is discarded. The default is
@@ -66,8 +66,8 @@ public final class Resilience: Sendable {
     ///
     /// - Parameters:
     ///   - configuration: The session's configuration.
-    ///   - interceptor: Adapts requests within the deadline, and decides about retries first. For example, an `AuthenticationInterceptor`. The
-    ///     default is nil.
+    ///   - interceptor: Adapts requests within the deadline, and decides about retries first. For example, an
+    ///     `AuthenticationInterceptor`. The default is nil.
     ///   - eventMonitors: Receive the events of every request. The default is none.
     ///   - stages: Run before ``stage``. The default is none.
     ///   - transport: Sends the requests.
@@ -88,7 +88,8 @@ public final class Resilience: Sendable {
             connectivity: connectivity)
     }
 
-    /// The interceptor that sets the deadline, and retries within the budget. Use it as the first adapter and the last retrier of a session.
+    /// The interceptor that sets the deadline, and retries within the budget. Use it as the first adapter and the last retrier of a
+    /// session.
     public var interceptor: any RequestInterceptor {
         BudgetedRetrier(hosts.policies.retrier, hosts: hosts, deadline: hosts.policies.deadline)
     }

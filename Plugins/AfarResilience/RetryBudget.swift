@@ -39,14 +39,14 @@ public struct RetryBudget: Sendable, Hashable {
         self.refillPerSecond = refillPerSecond
     }
 
-    /// A budget like the quota of the AWS SDKs: 500 tokens, 5 for a retry, 10 for a retry after a timeout, and 1 returned by a success. After
-    /// a long failure, a host must first succeed before requests to it are retried again. The SDKs also return the cost of a retry that
-    /// succeeds.
+    /// A budget like the quota of the AWS SDKs: 500 tokens, 5 for a retry, 10 for a retry after a timeout, and 1 returned by a success.
+    /// After a long failure, a host must first succeed before requests to it are retried again. The SDKs also return the cost of a
+    /// retry that succeeds.
     public static let quota = RetryBudget(
         capacity: 500, retryCost: 5, timeoutCost: 10, refillPerSuccess: 1, refillPerSecond: 0)
 
-    /// The budget of gRPC's clients: 10 tokens, 1 for each failure, and 0.1 returned by a success. Requests are retried while there are more
-    /// than 5 tokens, so the first failures of an outage stop the retries, even if none of them was retried.
+    /// The budget of gRPC's clients: 10 tokens, 1 for each failure, and 0.1 returned by a success. Requests are retried while there are
+    /// more than 5 tokens, so the first failures of an outage stop the retries, even if none of them was retried.
     public static let throttling = RetryBudget(
         capacity: 10, retryCost: 0, timeoutCost: 0, failureCost: 1, reserve: 5, refillPerSuccess: 0.1,
         refillPerSecond: 0)

@@ -8,8 +8,8 @@ public import Foundation
 
 /// An upload that continues after interruptions.
 ///
-/// The upload starts when you call `resume()`, add a handler with `response(queue:completionHandler:)`, or read `value` or `result`. It fails
-/// with a ``ResumableUploadError`` or the ``AfarCore/AFError`` of a request. You can use all members from any thread.
+/// The upload starts when you call `resume()`, add a handler with `response(queue:completionHandler:)`, or read `value` or `result`. It
+/// fails with a ``ResumableUploadError`` or the ``AfarCore/AFError`` of a request. You can use all members from any thread.
 ///
 /// ```swift
 /// let upload = AF.uploadResumable(file, to: "https://uploads.example.com/files", protocol: .tus)

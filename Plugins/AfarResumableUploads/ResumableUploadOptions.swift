@@ -5,7 +5,8 @@ public import Foundation
 public enum ResumableUploadProtocol: Sendable, Hashable {
     /// tus 1.0 (https://tus.io/protocols/resumable-upload).
     case tus
-    /// The Internet-Draft "Resumable Uploads for HTTP" (draft-ietf-httpbis-resumable-upload). Servers support one or a few interop versions.
+    /// The Internet-Draft "Resumable Uploads for HTTP" (draft-ietf-httpbis-resumable-upload). Servers support one or a few interop
+    /// versions.
     case draft(DraftVersion)
 
     /// An interop version of the draft.
@@ -50,8 +51,8 @@ public struct ResumableUploadOptions: Sendable {
     /// ends in `.lock`. After success, and after a cancellation that deletes the upload on the server, both files are removed.
     public var record: URL?
 
-    /// The maximum number of bytes in one request. The default is nil, which sends the rest of the file in one request. A sequence of chunks
-    /// is sent in pieces of this size, by default 4 MiB, and the current piece is kept in memory.
+    /// The maximum number of bytes in one request. The default is nil, which sends the rest of the file in one request. A sequence of
+    /// chunks is sent in pieces of this size, by default 4 MiB, and the current piece is kept in memory.
     public var chunkSize: Int64?
 
     /// For tus: information about the file, such as `["filename": "report.pdf"]`, for the field `Upload-Metadata`. Names must be ASCII
@@ -66,8 +67,8 @@ public struct ResumableUploadOptions: Sendable {
     /// "concatenation"). The default is 1.
     public var parallelParts = 1
 
-    /// For tus: whether PATCH and DELETE are sent as POST with the field `X-HTTP-Method-Override`, for networks that block these methods. The
-    /// default is false.
+    /// For tus: whether PATCH and DELETE are sent as POST with the field `X-HTTP-Method-Override`, for networks that block these
+    /// methods. The default is false.
     public var overridesMethods = false
 
     /// For the draft: whether the upload is created by a request without content, before the file is sent. The default is false: the

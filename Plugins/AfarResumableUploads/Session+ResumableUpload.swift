@@ -58,8 +58,8 @@ extension Session {
         }
     }
 
-    /// Uploads a sequence of chunks whose length is unknown until it ends. After a lost connection, the upload continues with the bytes that the
-    /// server doesn't have.
+    /// Uploads a sequence of chunks whose length is unknown until it ends. After a lost connection, the upload continues with the bytes
+    /// that the server doesn't have.
     ///
     /// The bytes of the current request stay in memory, by default at most 4 MiB plus one chunk. See
     /// ``ResumableUploadOptions/chunkSize``. For the other parameters, see

@@ -10,8 +10,8 @@ public import HTTPTypes
 /// let url = try signer.presignedURL(for: object, expiresIn: 600, with: credentials)
 /// ```
 ///
-/// To sign all requests of a session, use ``AWSSigningStage``. The signer is a value without state and can be used from any thread. Signature
-/// Version 4a isn't supported.
+/// To sign all requests of a session, use ``AWSSigningStage``. The signer is a value without state and can be used from any thread.
+/// Signature Version 4a isn't supported.
 public struct AWSSigner: Sendable, Hashable {
     /// The region, such as `us-east-1`.
     public var region: String
