@@ -61,7 +61,7 @@ public struct URITemplate: Hashable, Sendable, CustomStringConvertible {
         try expand(variables, isOutline: false)
     }
 
-    /// - Parameter isOutline: Whether expressions whose values can't contain reserved characters are replaced by a placeholder.
+    /// - Parameter isOutline: Whether a placeholder replaces expressions whose values can't contain reserved characters.
     private func expand(_ variables: [String: Value], isOutline: Bool) throws(ExpansionError) -> String {
         var text = ""
         for part in parts {

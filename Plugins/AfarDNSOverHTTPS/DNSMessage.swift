@@ -45,8 +45,8 @@ public struct DNSAnswer: Sendable, Hashable {
     public let addresses: [SocketAddress]
     /// How long the answer can be cached: the shortest time to live of the addresses and of the aliases that lead to them.
     ///
-    /// If the list of addresses is empty, it is the time in the zone's SOA record (RFC 2308, section 5). It is nil if the message has no
-    /// such record. The answer then can't be cached.
+    /// If the list of addresses is empty, this property is the time in the zone's SOA record (RFC 2308, section 5). If the message has
+    /// no such record, this property is nil, and the answer can't be cached.
     public let timeToLive: Duration?
 
     private static let responseLimit = 65_535

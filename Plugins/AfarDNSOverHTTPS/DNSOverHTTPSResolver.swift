@@ -57,7 +57,7 @@ public final class DNSOverHTTPSResolver: HostResolver {
     ///   - serverTrustManager: Evaluates the server's certificate, for example to pin it. The default is nil.
     ///   - transport: The transport for the queries. It can be the transport of other sessions. It must support resolvers if
     ///     `bootstrap` isn't empty.
-    /// - Throws: `AFError.invalidURL`, or a ``DNSError`` if the URL isn't an `https` URL with a host; `InvalidAddress` if `bootstrap`
+    /// - Throws: `AFError.invalidURL`, or a ``DNSError`` if the URL isn't an `https` URL with a host. `InvalidAddress` if `bootstrap`
     ///   contains an invalid address.
     public init(
         _ server: any URLConvertible, bootstrap: [String] = [], method: Method = .get, timeout: TimeInterval = 5,
@@ -105,7 +105,7 @@ public final class DNSOverHTTPSResolver: HostResolver {
         let answers = try await answers(for: host)
         let found = answers.compactMap { try? $0?.get() }
         let addresses = found.flatMap(\.addresses)
-        // If no addresses were found, a failed query might have found some, so its error is thrown.
+        // No addresses were found, but a failed query might have found some. Therefore, throw its error.
         if addresses.isEmpty { for answer in answers { _ = try answer?.get() } }
         guard found.count == DNSRecordType.allCases.count else {
             return ResolvedAddresses(addresses, timeToLive: .zero, isComplete: false)

@@ -14,9 +14,10 @@ import Synchronization
 /// The policy checks the address to which a socket is about to connect, so neither redirects nor changing DNS answers circumvent it. A
 /// request whose addresses are all refused fails with ``TransportError/Code-swift.struct/refusedByPolicy``.
 ///
-/// By default, an address is public unless it is in IANA's special-purpose registries for IPv4 and IPv6, is a multicast or unallocated
-/// address, belongs to the metadata service of a cloud provider, or contains an IPv4 address that isn't public (RFC 6052, RFC 5214).
-/// Unix sockets, proxies and ``NetworkSettings/connectTo`` are refused unless they are allowed.
+/// An address isn't public if it is in IANA's special-purpose registries for IPv4 and IPv6, or if it is a multicast or unallocated
+/// address. The addresses of cloud providers' metadata services aren't public either. An address that contains another IPv4
+/// address is public only if the other address is public (RFC 6052, RFC 5214). Unix sockets, proxies and
+/// ``NetworkSettings/connectTo`` are refused unless they are allowed.
 ///
 /// Share one policy between requests, because a connection serves only requests with the policy under which it was opened.
 public final class EgressPolicy: ConnectionPolicy {

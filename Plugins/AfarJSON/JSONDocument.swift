@@ -7,7 +7,7 @@ import Foundation
 struct JSONDocument {
     private let contents: JSONDocumentContents.Address
 
-    /// The maximum nesting depth of arrays and objects, the same as that of Foundation's parsers.
+    /// The maximum nesting depth of arrays and objects. Foundation's parsers have the same limit.
     private static let maximumDepth: UInt32 = 512
 
     // MARK: Opening and closing
@@ -135,8 +135,8 @@ struct JSONDocument {
     /// Returns the type if its values are decoded directly, without its `init(from:)`. Otherwise, returns nil.
     func direct<T>(_ type: T.Type) -> (any DirectlyDecodable.Type)? { contents.pointee.types.direct(type) }
 
-    /// Returns the cached numbers of a type's keys in this document, or nil if the type can have too many keys or the table of
-    /// types is full.
+    /// Returns the cached numbers of a type's keys in this document. Returns nil if the type can have too many keys, or if the
+    /// table of types is full.
     func numbers<Key: CodingKey>(of type: Key.Type) -> KeyNumbers? {
         contents.pointee.types.numbers(of: type, generation)
     }
@@ -275,8 +275,8 @@ struct DecodedTypes {
         return entry.pointee?.direct
     }
 
-    /// Returns the numbers of a type's keys, or nil if a key uses more than one byte of memory or the table is full. One-byte keys
-    /// with the same byte have the same name, so the byte can be the index.
+    /// Returns the numbers of a type's keys. Returns nil if a key uses more than one byte of memory, or if the table is full.
+    /// One-byte keys with the same byte have the same name, so the byte can be the index.
     mutating func numbers<Key: CodingKey>(of type: Key.Type, _ generation: UInt32) -> KeyNumbers? {
         guard MemoryLayout<Key>.size <= 1, let entry = entry(of: type) else { return nil }
         if let numbers = entry.pointee?.numbers, entry.pointee?.generation == generation { return numbers }

@@ -200,7 +200,8 @@ final class OAuthAuthenticator: Authenticator {
         return current
     }
 
-    /// Returns the newest token: the stored one, or the one that replaced it but couldn't be saved. Ignores a token of another source.
+    /// Returns the newest token: the stored token, or a token that replaced it but couldn't be saved. Ignores a token of another
+    /// source.
     private func current(_ stored: OAuthToken?) throws(OAuthError) -> OAuthToken? {
         let last = unsaved.withLock { unsaved in
             if let last = unsaved, last.accessToken != stored?.accessToken { unsaved = nil }

@@ -265,7 +265,7 @@ public struct OAuthClient: Sendable {
             times: ["iat": date, "exp": date.addingTimeInterval(60)])
     }
 
-    /// Returns the error for a status that isn't the expected one.
+    /// Returns the error for an unexpected status.
     func refusal(_ reply: EndpointSender.Reply) -> OAuthError {
         guard let object = try? reply.object(), let code = object.nonemptyString("error") else {
             return .failed(status: reply.status)

@@ -149,7 +149,7 @@ private final class TemporaryFile {
         close(descriptor)
     }
 
-    /// Whether no other process has replaced this temporary file. This is possible only if the lock file was removed.
+    /// Whether no other process has replaced this temporary file. A replacement is possible only if the lock file was removed.
     private var isCurrent: Bool {
         var (own, current) = (stat(), stat())
         return fstat(descriptor, &own) == 0 && lstat(temporaryPath, &current) == 0 && own.st_ino == current.st_ino

@@ -44,8 +44,8 @@ final class RequestRecords: Sendable {
     /// Returns whether the token of a refused request is renewed.
     ///
     /// - Parameter isNew: Whether the refused token is the last one that was issued. Such a token isn't renewed if the request was refused
-    ///   before, because the service apparently refuses all tokens. An older token was replaced while the request was sent, which can
-    ///   happen only a few times in a row.
+    ///   before, because the service apparently refuses all tokens. An older token was replaced while the request was sent, so the request
+    ///   is sent again, but at most ``maximumRefusals`` times in a row.
     func permitsRenewal(for request: Request, refusing isNew: Bool) -> Bool {
         change(request) { record in
             guard record.refusals == 0 || !isNew && record.refusals < Self.maximumRefusals else { return false }

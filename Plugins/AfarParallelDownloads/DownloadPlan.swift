@@ -57,7 +57,7 @@ struct DownloadPlan: Sendable {
 
     mutating func begin() { active += 1 }
 
-    /// Returns the next part, or nil if no bytes are left. Then, the worker ends.
+    /// Returns the next part, or nil if no bytes are left. The worker then ends.
     ///
     /// The parts become smaller toward the end, so that no worker has much left when the others have finished.
     mutating func next() -> Range<Int64>? {

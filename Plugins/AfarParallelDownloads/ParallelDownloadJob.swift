@@ -86,7 +86,7 @@ final class ParallelDownloadJob: Sendable {
                 try await work(on: file)
             }
             for await _ in opened {}
-            // Without parts, the workers find nothing to do.
+            // If the server doesn't support parts, the workers find nothing to do.
             for _ in 1..<max(2, workers) where workers > 1 {
                 state.withLock { $0.plan.begin() }
                 group.addTask { [self] in try await work(on: file) }

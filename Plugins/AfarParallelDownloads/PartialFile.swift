@@ -3,7 +3,7 @@ import Foundation
 
 /// The temporary file next to the destination. Each part of the download is written at its own offset.
 ///
-/// It is removed when this object is released, unless it was moved.
+/// The file is removed when this object is released, unless the file was moved.
 final class PartialFile: Sendable {
     let url: URL
     private let descriptor: Int32

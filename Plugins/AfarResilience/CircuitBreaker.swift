@@ -14,7 +14,7 @@ public struct CircuitBreaker: Sendable {
     public enum Window: Sendable, Hashable {
         /// The last calls.
         case calls(Int)
-        /// The calls of a period until now. It advances in ten steps.
+        /// The calls in a period that ends now. The period advances in ten steps.
         case period(Duration)
     }
 

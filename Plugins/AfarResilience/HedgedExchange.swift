@@ -84,7 +84,7 @@ enum HostKey: ExchangeContextKey {
 }
 
 extension Hosts {
-    /// The hedge of an exchange that can have one.
+    /// The hedge of an exchange that can be hedged.
     struct Hedge: Sendable {
         let hosts: Hosts
         let key: String
@@ -195,7 +195,7 @@ private final class HedgedExchange: PreparedExchange {
         for request in running { request.cancel() }
     }
 
-    /// Sends the second request, unless the first one has its head or its host doesn't permit hedges.
+    /// Sends the second request, unless the first response's head has arrived or the host doesn't permit hedges.
     private func sendSecond() {
         guard state.withLock({ $0.needsSecond }), !exchange.control.isSuspended,
             hedge.hosts.takeHedge(for: hedge.key, at: hedge.time.uptime),
@@ -221,8 +221,8 @@ private final class HedgedExchange: PreparedExchange {
         return isWinner
     }
 
-    /// Returns whether the events of an attempt are reported. Those of the first request are reported until an attempt wins, and
-    /// then those of the winner.
+    /// Returns whether the events of an attempt are reported. Until an attempt wins, the first request's events are reported.
+    /// After that, the winner's events are reported.
     fileprivate func isObserved(_ attempt: Attempt) -> Bool { state.withLock { $0.winner ?? .first } == attempt }
 
     private func end(_ attempt: Attempt, with result: Result<TransportResponse, any Error>) {

@@ -63,7 +63,7 @@ public struct ResumableUploadOptions: Sendable {
     /// The default is false. Without a ``chunkSize``, requests then have at most 8 MiB, because a checksum is sent before the bytes.
     public var sendsChecksums = false
 
-    /// For tus: the number of parts of the file that are sent at the same time and then joined by the server (the extension
+    /// For tus: the number of parts of the file that are sent at the same time. The server then joins them (the extension
     /// "concatenation"). The default is 1.
     public var parallelParts = 1
 

@@ -80,7 +80,8 @@ struct UploadClient: Sendable {
         let response = await response(to: request, keepsCreation: message.createsUpload)
         await monitor?.finish()
         if let error = failure.withLock({ $0 }) { throw error }
-        // The response can arrive just before a cancellation. It contains the URL of the upload, which is deleted if requested.
+        // The response can arrive just before a cancellation. It contains the URL of the upload, so the upload can be deleted
+        // if requested.
         switch response.result {
         case .success(let data):
             guard let head = request.responseHead, let response = response.response else {
@@ -109,7 +110,7 @@ struct UploadClient: Sendable {
         }
     }
 
-    /// Returns an interruption if the error is transient, or else the error itself.
+    /// Returns an interruption if the error is transient, and the error itself otherwise.
     private static func outcome(of error: AFError) -> any Error {
         guard case .sessionTaskFailed(let cause) = error else { return error }
         let isTransient =

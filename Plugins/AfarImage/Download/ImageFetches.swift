@@ -26,7 +26,7 @@ struct ImageFetches: Sendable {
         return lastID
     }
 
-    /// Adds a waiter to the fetch for a key, if there is one.
+    /// Adds a waiter to the fetch for a key, if the fetch exists.
     ///
     /// - Returns: The request of the fetch.
     mutating func join(_ key: ImageFetch.Key, _ waiter: ImageFetch.Waiter) -> DataRequest? {

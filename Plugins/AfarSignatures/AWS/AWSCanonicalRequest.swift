@@ -2,7 +2,7 @@ import AfarTrust
 import Foundation
 import HTTPTypes
 
-/// The canonical form of a request, which is signed.
+/// The canonical form of a request. The signature covers this form.
 struct AWSCanonicalRequest {
     /// The names of the signed fields in lowercase, in order, separated by semicolons.
     let signedFields: String

@@ -23,8 +23,8 @@ public struct AWSSigner: Sendable, Hashable {
     /// A Boolean value that indicates whether the session token is signed. The default is true. A few services, such as AWS IoT, expect a
     /// token that is added after signing.
     public var signsSessionToken = true
-    /// A Boolean value that indicates whether the credentials are those of a session that `CreateSession` of S3 Express One Zone has
-    /// returned. Their token is sent in `x-amz-s3session-token`. The default is false.
+    /// A Boolean value that indicates whether `CreateSession` of S3 Express One Zone has returned the credentials. Their token is
+    /// sent in `x-amz-s3session-token`. The default is false.
     public var usesExpressSession = false
 
     /// Creates a signer.

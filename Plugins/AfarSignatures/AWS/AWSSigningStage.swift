@@ -14,8 +14,8 @@ public import HTTPTypes
 /// the same origin, and responses to challenges. After a redirect to another origin, requests aren't signed and don't receive the session
 /// token. Requests that have an `Authorization` field or a presigned URL aren't signed either.
 ///
-/// If a server refuses a request (status 400, 401 or 403), and the response's `Date` differs from the time of the signature by more than 5
-/// minutes, the stage corrects its clock for this server. The stage then sends the request again, once. It doesn't repeat a request whose
+/// The stage corrects its clock for a server if the server refuses a request (status 400, 401 or 403), and the response's `Date` differs
+/// from the time of the signature by more than 5 minutes. The stage then sends the request again, once. It doesn't repeat a request whose
 /// body is a stream that can't be read again. Corrections of more than a day are ignored. Copies of a stage share the corrections. The time
 /// comes from ``ExchangeOptions/timeSource``.
 public struct AWSSigningStage: ExchangeStage {
@@ -59,7 +59,7 @@ public struct AWSSigningStage: ExchangeStage {
         self.credentials = { _ in credentials }
     }
 
-    /// Creates a stage that requests credentials from a closure, for example temporary ones.
+    /// Creates a stage that requests credentials from a closure, for example temporary credentials.
     ///
     /// - Parameters:
     ///   - signer: The region, the service and its rules.

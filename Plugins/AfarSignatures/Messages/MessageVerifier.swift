@@ -33,7 +33,7 @@
         private let keys: Keys
         /// The label of the signature to verify. The default is nil: any label.
         public var label: String?
-        /// The tag that a signature must have. The default is nil: any or none.
+        /// The tag that a signature must have. The default is nil: a signature can have any tag or none.
         public var tag: String?
         /// A Boolean value that indicates whether a signature must have `expires`. The default is false.
         public var requiresExpiration = false

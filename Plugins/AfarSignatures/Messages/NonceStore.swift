@@ -3,9 +3,9 @@
 
     /// Stores the nonces of accepted signatures, so that a signature can't be used twice.
     ///
-    /// A nonce is stored until no verifier of the store accepts its signature anymore. Create all verifiers before you use the store. If it
-    /// is full, further signatures are refused. If the clock is set back, signatures that had expired before are still refused. Share one
-    /// store between the verifiers of a process. It can be used from any thread.
+    /// A nonce is stored until no verifier of the store accepts its signature anymore. Create all verifiers before you use the store. If
+    /// the store is full, further signatures are refused. If the clock is set back, signatures that had expired before are still refused.
+    /// Share one store between the verifiers of a process. It can be used from any thread.
     public final class NonceStore: Sendable {
         private struct Use: Hashable {
             let keyID, nonce: String?

@@ -150,7 +150,7 @@
             "want-content-digest", "want-repr-digest",
         ]
 
-        /// Removes white space at both ends, and replaces obsolete line folding by a space (section 2.1).
+        /// Removes white space at both ends, and replaces obsolete line folding with a space (section 2.1).
         private static func trimmed(_ value: UnsafeBufferPointer<UInt8>) -> [UInt8] {
             let isSpace: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D || $0 == 0x0A }
             guard let first = value.firstIndex(where: { !isSpace($0) }),
