@@ -155,7 +155,6 @@ struct PageRequests<Value: Sendable> {
         self.limit = max(1, limit)
     }
 
-    /// Stores the request for the first page.
     mutating func begin(with request: URLRequest?) {
         guard let request else { return }
         first = request

@@ -1,6 +1,5 @@
 import Foundation
 
-/// A field of a row.
 struct CSVField {
     let row: CSVRow
     let index: Int

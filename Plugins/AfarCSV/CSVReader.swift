@@ -18,7 +18,6 @@ struct CSVReader: Sendable {
     /// The column names; nil before they are read, or if there are none.
     private(set) var columns: CSVColumns?
 
-    /// The body's encoding.
     var encoding: TextEncoding { input.encoding }
 
     init(_ decoder: CSVDataDecoder, contentType: String?) {

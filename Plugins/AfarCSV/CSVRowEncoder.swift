@@ -28,7 +28,6 @@ final class CSVRowEncoder: Encoder {
 
     func singleValueContainer() -> any SingleValueEncodingContainer { CSVRowOutput(row: self) }
 
-    /// Encodes the value of the row.
     func encode<T: Encodable>(_ value: T) throws {
         if let text = try table.options.text(of: value, { error($0, nil) }) { return try add(text) }
         depth += 1
@@ -39,7 +38,6 @@ final class CSVRowEncoder: Encoder {
         try value.encode(to: self)
     }
 
-    /// Adds a field.
     func append<T: Encodable>(_ value: T?) throws {
         guard let value else { return try add(nil) }
         try add(text(of: value, String(fields.count)))

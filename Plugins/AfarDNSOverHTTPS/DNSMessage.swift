@@ -164,7 +164,6 @@ public struct DNSAnswer: Sendable, Hashable {
     }
 }
 
-/// Reads a message.
 private struct Reader {
     private let message: [UInt8]
     private(set) var position = 0

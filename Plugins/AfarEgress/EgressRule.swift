@@ -93,10 +93,8 @@ public struct EgressRule: Sendable, Hashable {
         return matches(host: name, port: port) && denies(address)
     }
 
-    /// Whether the rule lists networks.
     var hasNetworks: Bool { networks != nil }
 
-    /// Whether the rule is for certain hosts.
     var hasHost: Bool { host != .any }
 
     /// Whether one of the networks contains an address; nil if the rule has no networks.

@@ -105,7 +105,6 @@ struct JSONDocument {
     /// Returns the number of elements or members in an array or object.
     func count(of node: UInt32) -> Int { Int(container(node).pointee.count & afar_json_count) }
 
-    /// Returns whether an object has duplicate names.
     func hasDuplicates(_ node: UInt32) -> Bool { container(node).pointee.count & afar_json_has_duplicates != 0 }
 
     /// Returns whether the object is decoded as a dictionary, whose keys are data that no strategy converts.

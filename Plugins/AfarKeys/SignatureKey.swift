@@ -161,7 +161,6 @@ public struct SignatureKeyError: Error, LocalizedError, CustomStringConvertible 
     public var errorDescription: String? { description }
 }
 
-/// The secret or the key pair.
 private enum KeyMaterial: Sendable {
     case secret(Secret)
     case pair(AsymmetricKey)
@@ -180,7 +179,6 @@ private struct Secret: Sendable, CustomStringConvertible, CustomReflectable {
 
     init(_ bytes: Data) { self.bytes = Data(bytes) }
 
-    /// Returns the authentication code of the bytes.
     func code(for message: Data) throws(SignatureKeyError) -> Data {
         guard let code = Hashing.hmacSHA256(of: message, key: bytes) else { throw .unavailable("HMAC") }
         return code

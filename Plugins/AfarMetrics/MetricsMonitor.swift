@@ -232,7 +232,6 @@ private struct Instruments: Sendable {
     }
 }
 
-/// The meters for the connections to a host.
 private struct ConnectionMeters {
     private let active: Meter
     private let idle: Meter

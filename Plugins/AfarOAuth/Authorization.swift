@@ -62,7 +62,6 @@ public struct OAuthAuthorization: Sendable {
     /// Whether a URL is a redirect of this authorization.
     func accepts(_ url: URL) -> Bool { (try? parameters(of: url)) != nil }
 
-    /// Returns the code in a redirect.
     private func code(in url: URL) throws(OAuthError) -> String {
         let parameters = try parameters(of: url)
         let issuer = try parameters.value("iss")
@@ -133,7 +132,6 @@ private final class UsedFlag: Sendable {
     func set() -> Bool { value.exchange(true, ordering: .relaxed) }
 }
 
-/// The parameters of a redirect.
 private struct RedirectParameters {
     private let all: [(name: String, value: String?)]
 

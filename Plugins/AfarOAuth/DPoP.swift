@@ -73,7 +73,6 @@ public final class OAuthDPoP: Sendable {
         return components.string ?? ""
     }
 
-    /// Returns the last nonce of a URL's server.
     func nonce(for url: URL) -> String? {
         Origin(url, permitsWebSockets: true).flatMap { origin in nonces.withLock { $0[origin] } }
     }

@@ -62,7 +62,6 @@ struct JSONObject: Sendable, Decodable {
         if case .object(let object) = members[name] { object } else { nil }
     }
 
-    /// Returns an array of strings.
     func strings(_ name: String) -> [String]? {
         if case .strings(let texts) = members[name] { texts } else { nil }
     }

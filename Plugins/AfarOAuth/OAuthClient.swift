@@ -174,7 +174,6 @@ public struct OAuthClient: Sendable {
         }
     }
 
-    /// Requests a token.
     func token(
         _ grantType: String, _ form: [Parameter], and others: [String: String] = [:]
     ) async throws(OAuthError) -> OAuthToken {

@@ -27,7 +27,6 @@ final class RequestRecords: Sendable {
 
     init(_ dpop: OAuthDPoP?) { self.dpop = dpop }
 
-    /// Records the nonce in the proof of a request.
     func record(_ nonce: String?, of request: Request) { change(request) { $0.nonce = nonce } }
 
     /// Returns whether a refused request is sent again with a new nonce, at most once in a row.

@@ -65,7 +65,6 @@ enum FormText {
     }
 }
 
-/// A parameter of a request.
 struct Parameter: Sendable, Equatable {
     let name: String
     let value: String

@@ -81,7 +81,6 @@ public final class ParallelDownload: Transfer<URL>, @unchecked Sendable {
         return self
     }
 
-    /// The earlier download that this one continues.
     func earlier() throws -> PartialDownload? {
         try state.withLock { $0.earlier }.map { try PartialDownload(decoding: $0) }
     }
@@ -137,7 +136,6 @@ public final class ParallelDownload: Transfer<URL>, @unchecked Sendable {
     }
 }
 
-/// The digests that a download verifies.
 struct DigestChecks: Sendable {
     var expected: [FileDigest] = []
     /// Whether the server must send a digest. Nil if its digest isn't verified.

@@ -175,7 +175,6 @@ final class ParallelDownloadJob: Sendable {
         return state.withLock { $0.plan.giveBack(rest) }
     }
 
-    /// Requests a part until it is complete.
     private func fetch(_ part: Part) async throws {
         repeat { try await request(part) } while try !part.isComplete()
     }

@@ -26,7 +26,6 @@ final class Part: Sendable {
         var end: Int64?
         /// The end of the current response's range. A server can send less than was requested.
         var responseEnd: Int64?
-        /// The highest position so far.
         var furthest: Int64
         /// The highest position when the last counted failure occurred.
         var furthestAtFailure: Int64

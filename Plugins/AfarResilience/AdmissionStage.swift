@@ -76,7 +76,6 @@ final class AdmissionRun: StageRun {
         }
     }
 
-    /// Ends the wait for the bulkhead after a time.
     private func limitWait(to limit: Duration) {
         let timer = hosts.delays.schedule(after: limit, by: time) { [weak self] in self?.giveUp(.late) }
         let isWaiting = state.withLock { state in

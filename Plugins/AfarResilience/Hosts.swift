@@ -14,7 +14,6 @@ final class Hosts: Sendable {
         /// The time until which a `Retry-After` of the host prevents hedges.
         var hedgingPause = Duration.zero
         var counts: [ResilienceEvent.Kind: Int] = [:]
-        /// The number and the time of the last use.
         var lastUse = (number: 0, time: Duration.zero)
     }
 

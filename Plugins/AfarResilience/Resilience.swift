@@ -144,7 +144,6 @@ public final class Resilience: Sendable {
     }
 }
 
-/// The policies of a ``Resilience``.
 struct Policies: Sendable {
     let deadline: TimeInterval?
     let retrier: (any RequestRetrier)?

@@ -114,7 +114,6 @@ struct UploadRetries: Sendable {
 
         fileprivate init(retries: UploadRetries) { self.retries = retries }
 
-        /// Resets the number of attempts without progress.
         mutating func didProgress() { attempts = 0 }
 
         /// Waits before the next attempt.

@@ -186,7 +186,6 @@ extension ImageDownloader {
 }
 
 extension URLRequest {
-    /// Whether a cached image can be used.
     fileprivate var allowsCachedImage: Bool {
         switch cachePolicy {
         case .useProtocolCachePolicy, .returnCacheDataElseLoad, .returnCacheDataDontLoad: true

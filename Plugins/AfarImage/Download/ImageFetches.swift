@@ -20,7 +20,6 @@ struct ImageFetches: Sendable {
         self.maximumActive = max(1, maximumActive)
     }
 
-    /// Returns a unique number.
     mutating func makeID() -> UInt64 {
         lastID += 1
         return lastID
@@ -84,12 +83,10 @@ struct ImageFetches: Sendable {
         return (fetch, next())
     }
 
-    /// Returns the waiters of a fetch.
     func waiters(_ key: ImageFetch.Key, _ id: UInt64) -> [ImageFetch.Waiter] {
         fetches[key].flatMap { $0.id == id ? $0.waiters : nil } ?? []
     }
 
-    /// The result of removing a waiter.
     struct RemovedWaiter {
         let waiter: ImageFetch.Waiter
         let request: DataRequest
@@ -135,7 +132,6 @@ struct ImageFetches: Sendable {
 
 /// A fetch of an image, with its waiters.
 struct ImageFetch: Sendable {
-    /// The identity of a fetch.
     struct Key: Hashable, Sendable {
         private let request: String
         private let cachePolicy: URLRequest.CachePolicy

@@ -197,7 +197,6 @@ extension HTTPRequest {
 }
 
 extension String {
-    /// Appends parameters to the target of a request.
     fileprivate func appending(_ parameters: [(String, String)]) -> String {
         let encoded = parameters.map { "\(AWSCanonicalRequest.encoded($0))=\(AWSCanonicalRequest.encoded($1))" }
         let separator = contains("?") ? (hasSuffix("?") || hasSuffix("&") ? "" : "&") : "?"

@@ -62,7 +62,6 @@
         }
     }
 
-    /// The verification of one response.
     private final class Verification: Sendable {
         private struct State {
             /// Whether the head has been verified; nil if it hasn't arrived.
