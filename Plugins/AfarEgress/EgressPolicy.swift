@@ -15,9 +15,9 @@ import Synchronization
 /// request whose addresses are all refused fails with ``TransportError/Code-swift.struct/refusedByPolicy``.
 ///
 /// An address isn't public if it is in IANA's special-purpose registries for IPv4 and IPv6, or if it is a multicast or unallocated
-/// address. The addresses of cloud providers' metadata services aren't public either. An address that contains another IPv4
-/// address is public only if the other address is public (RFC 6052, RFC 5214). Unix sockets, proxies and
-/// ``NetworkSettings/connectTo`` are refused unless they are allowed.
+/// address. The addresses of cloud providers' metadata services aren't public either. An address that contains an IPv4 address is
+/// public only if the IPv4 address is public (RFC 6052, RFC 5214). Unix sockets, proxies and ``NetworkSettings/connectTo`` are
+/// refused unless they are allowed.
 ///
 /// Share one policy between requests, because a connection serves only requests with the policy under which it was opened.
 public final class EgressPolicy: ConnectionPolicy {

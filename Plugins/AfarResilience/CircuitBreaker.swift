@@ -20,8 +20,8 @@ public struct CircuitBreaker: Sendable {
 
     /// The calls from which the rates are computed. The default is the last 100 calls.
     public var window = Window.calls(100)
-    /// The minimum number of calls in the window for the circuit to open. The default is 20. If the window can't hold as many calls, a full
-    /// window is sufficient.
+    /// The minimum number of calls in the window for the circuit to open. The default is 20. If the window can't hold that many calls, a
+    /// full window is sufficient.
     public var minimumCalls = 20
     /// The share of failed calls at which the circuit opens, from 0 to 1. The default is 0.5.
     public var failureRate = 0.5

@@ -72,8 +72,8 @@ public struct ResumableUploadOptions: Sendable {
     public var overridesMethods = false
 
     /// For the draft: whether the upload is created by a request without content, before the file is sent. The default is false: the
-    /// request that creates the upload also sends the file, so that servers without support for the protocol accept it, too. The upload is
-    /// then resumable once the server has sent a 104 response.
+    /// request that creates the upload also sends the file, so that servers without support for the protocol accept the file, too. The
+    /// upload is then resumable once the server has sent a 104 response.
     public var createsBeforeSending = false
 
     /// For the draft: the method of the request that creates the upload. The default is POST.

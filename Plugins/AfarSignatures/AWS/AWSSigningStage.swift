@@ -30,8 +30,8 @@ public struct AWSSigningStage: ExchangeStage {
         /// The body is sent in chunks with signatures (`STREAMING-AWS4-HMAC-SHA256-PAYLOAD`), optionally followed by a checksum in a
         /// signed trailer. For S3. The length of a stream must be known.
         case signedChunks(checksum: AWSChecksum? = nil)
-        /// The body is sent in chunks without signatures, followed by a checksum (`STREAMING-UNSIGNED-PAYLOAD-TRAILER`). For S3. Like
-        /// ``unsigned``, it requires TLS.
+        /// The body is sent in chunks without signatures, followed by a checksum (`STREAMING-UNSIGNED-PAYLOAD-TRAILER`). For S3. Over
+        /// http, the rule of ``unsigned`` applies.
         case unsignedChunks(checksum: AWSChecksum)
     }
 

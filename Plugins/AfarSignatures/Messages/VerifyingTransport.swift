@@ -18,8 +18,8 @@
     /// It also empties the file if the transfer is interrupted, because only the digest of the whole response protects the file. For the
     /// same reason, downloads aren't resumed.
     ///
-    /// A digest covers the body with its content coding, so the transport requests bodies without a content coding (`Accept-Encoding:
-    /// identity`). A body with a coding is refused if the signature covers its digest. WebSockets and raw connections aren't verified.
+    /// A digest covers the body with its content coding, so the transport requests bodies without a coding
+    /// (`Accept-Encoding: identity`). A body with a coding is refused if the signature covers its digest. WebSockets and raw connections aren't verified.
     public struct VerifyingTransport: Transport {
         private let base: any Transport
         private let verifier: MessageVerifier
@@ -66,7 +66,7 @@
         private struct State {
             /// Whether the head has been verified; nil if it hasn't arrived.
             var result: Result<SignatureParameters, MessageSignatureError>?
-            /// The head that was verified.
+            /// The head to which the result belongs.
             var head: ResponseHead?
             /// The error of the body.
             var bodyError: MessageSignatureError?
