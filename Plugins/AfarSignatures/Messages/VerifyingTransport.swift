@@ -19,7 +19,8 @@
     /// same reason, downloads aren't resumed.
     ///
     /// A digest covers the body with its content coding, so the transport requests bodies without a coding
-    /// (`Accept-Encoding: identity`). A body with a coding is refused if the signature covers its digest. WebSockets and raw connections aren't verified.
+    /// (`Accept-Encoding: identity`). A body with a coding is refused if the signature covers its digest.
+    /// WebSockets and raw connections aren't verified.
     public struct VerifyingTransport: Transport {
         private let base: any Transport
         private let verifier: MessageVerifier
