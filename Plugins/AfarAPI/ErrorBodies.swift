@@ -11,21 +11,21 @@ extension Request {
     ///     .value
     /// ```
     ///
-    /// The request fails with ``AfarCore/AFError/ResponseValidationFailureReason/customValidationFailed(error:)``, which contains
-    /// a ``AfarCore/RejectedResponse``. ``Swift/Error/decoded(as:)`` returns the decoded error, and ``AfarCore/AFError/responseCode`` the
-    /// status code.
+    /// If a body is decoded, the request fails with ``AfarCore/AFError/ResponseValidationFailureReason/customValidationFailed(error:)``,
+    /// which contains a ``AfarCore/RejectedResponse``. ``Swift/Error/decoded(as:)`` returns the decoded error, and
+    /// ``AfarCore/AFError/responseCode`` the status code.
     ///
     /// If the body exceeds the limit, has another content type or can't be decoded, the request fails with
     /// ``AfarCore/AFError/ResponseValidationFailureReason/unacceptableStatusCode(code:)``. In both cases, the response's `data`, or
-    /// the request's `fileURL` for a download, still contains the body. A stream request reads the body instead of delivering it,
-    /// within the request's idle timeout.
+    /// the request's `fileURL` for a download, still contains the body. A stream request doesn't deliver the body, but reads it
+    /// itself, and the request's idle timeout applies.
     ///
     /// - Parameters:
     ///   - acceptableStatusCodes: The status codes of successful responses. The default is 200 to 299.
     ///   - type: The type of the error.
     ///   - acceptableContentTypes: The media types of bodies to decode, such as "application/json", without parameters. `application/*`
-    ///     matches every type that begins with `application/`, and `*/*` matches every type. The default is nil, which means ``ProblemDetails/contentType`` for ``ProblemDetails``, and any type
-    ///     otherwise.
+    ///     matches every type that begins with `application/`, and `*/*` matches every type. The default is nil, which means
+    ///     ``ProblemDetails/contentType`` for ``ProblemDetails``, and any type otherwise.
     ///   - decoder: Decodes the body. The default is a `JSONDecoder` for ``ProblemDetails``, and the session's decoder otherwise.
     ///   - limit: The maximum size of a body to decode, in bytes. The default is 64 KiB.
     @discardableResult

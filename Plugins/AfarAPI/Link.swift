@@ -24,7 +24,7 @@ public struct Link: Hashable, Sendable {
     }
 
     /// Returns the value of the first parameter with this name, without its quotation marks. The value is empty if the parameter
-    /// has none. The case of names doesn't matter.
+    /// has no value. The case of names doesn't matter.
     public subscript(name: String) -> String? {
         let name = name.lowercased()
         return parameters.first { $0.name == name }?.value

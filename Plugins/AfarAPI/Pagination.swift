@@ -24,20 +24,20 @@ public struct Pagination<Value: Sendable>: Sendable {
         case request(URLRequest)
     }
 
-    /// Returns the next request, or nil after the last page. Receives the page and the request for the first page, before its
-    /// adapters.
+    /// Returns the next request, or nil after the last page. Receives the page, and the request for the first page before it is
+    /// adapted.
     let next: @Sendable (Page<Value>, URLRequest) throws -> Next?
 
     /// Follows the first link with this relation type in the `Link` header fields (RFC 8288).
     ///
     /// Links are resolved against the URL of the page after redirects, and retrieved with GET. A link with an `anchor` to another
     /// resource is ignored (section 3.2). If a link leads to another origin, or a page came from another origin, all further
-    /// requests omit the credentials: `Authorization`, `Cookie`, other headers that ``AfarCore/Redaction`` recognizes, and the
-    /// session's ``AfarCore/SessionConfiguration/sensitiveHeaders``, even if an interceptor adds them. Cookies from the session's
-    /// store depend on the host as usual.
+    /// requests omit the credentials, even if an interceptor adds them. These are `Authorization`, `Cookie`, other headers that
+    /// ``AfarCore/Redaction`` recognizes, and the session's ``AfarCore/SessionConfiguration/sensitiveHeaders``. Cookies from the
+    /// session's store depend on the host as usual.
     ///
     /// - Parameters:
-    ///   - relation: The relation type, in any case. The default is "next".
+    ///   - relation: The relation type. Its case doesn't matter. The default is "next".
     ///   - allowsInsecure: Whether to follow links from https to http. The default is false, which throws
     ///     ``PaginationError/insecureLink(_:)``.
     public static func links(relation: String = "next", allowsInsecure: Bool = false) -> Self {
@@ -101,7 +101,7 @@ public struct Pagination<Value: Sendable>: Sendable {
 /// An error in a sequence of pages. If a request fails, the sequence throws its ``AfarCore/AFError`` instead. If a `Link` header is
 /// malformed, the sequence throws a ``Link/SyntaxError``.
 public enum PaginationError: Error, Hashable, Sendable {
-    /// The last page allowed by the limit isn't the last page of the server.
+    /// The server has more pages than the limit allows.
     case tooManyPages(limit: Int)
     /// The server returned a URL or token for the next page that had already been used.
     case repeatedPage(String)
@@ -144,7 +144,7 @@ struct PageRequests<Value: Sendable> {
 
     let pagination: Pagination<Value>
     let limit: Int
-    /// The request for the first page, before its adapters.
+    /// The request for the first page, before it is adapted.
     private var first: URLRequest?
     private var used: Set<Key> = []
     /// Whether all pages and links so far belong to the origin of the first request.
@@ -155,7 +155,6 @@ struct PageRequests<Value: Sendable> {
         self.limit = max(1, limit)
     }
 
-    /// Stores the request for the first page.
     mutating func begin(with request: URLRequest?) {
         guard let request else { return }
         first = request

@@ -61,7 +61,7 @@ public struct URITemplate: Hashable, Sendable, CustomStringConvertible {
         try expand(variables, isOutline: false)
     }
 
-    /// - Parameter isOutline: Whether expressions whose values can't contain reserved characters are replaced by a placeholder.
+    /// - Parameter isOutline: Whether a placeholder replaces expressions whose values can't contain reserved characters.
     private func expand(_ variables: [String: Value], isOutline: Bool) throws(ExpansionError) -> String {
         var text = ""
         for part in parts {
@@ -85,7 +85,7 @@ public struct URITemplate: Hashable, Sendable, CustomStringConvertible {
     /// Returns the URL of the expanded template, for use in a request.
     ///
     /// Values can't change the rest of the URL: an empty value can't turn the next segment into a host, and `..` can't remove a segment.
-    /// Only the values of `{+name}` and `{#name}` can.
+    /// Only the values of `{+name}` and `{#name}` can change it.
     ///
     /// - Parameters:
     ///   - variables: The values of variables. The default is none.
@@ -111,7 +111,8 @@ public struct URITemplate: Hashable, Sendable, CustomStringConvertible {
 
     /// An error in the expansion of a template.
     public enum ExpansionError: Error, Hashable, Sendable {
-        /// The template requests the first characters of a variable, as in `{name:3}`, but its value is a list or has pairs (section 2.4.1).
+        /// The template requests the first characters of a variable, as in `{name:3}`, but its value is a list or has pairs (section
+        /// 2.4.1).
         case prefixOfList(variable: String)
         /// A value would change the host or remove a part of the path.
         case pathChanged(expansion: String)

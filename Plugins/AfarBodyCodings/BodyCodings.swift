@@ -68,7 +68,7 @@ extension Data {
     }
 }
 
-/// An error of a library that compresses.
+/// An error from a compression library.
 public struct BodyCodingError: Error, Sendable, Hashable {
     /// The coding, such as "br".
     public let coding: String

@@ -27,7 +27,7 @@ public struct CSVDataDecoder: DataDecoder {
     /// The limits on the input.
     public var limits: CSVLimits
     /// The encoding of the rows, which overrides the response's. If it's nil (the default), a byte-order mark or the `charset`
-    /// in the response's Content-Type determines the encoding; without either, the encoding is UTF-8. Decoding a field fails if
+    /// in the response's Content-Type determines the encoding. Without either, the encoding is UTF-8. Decoding a field fails if
     /// its bytes are invalid in the encoding.
     public var encoding: TextEncoding?
     /// The strategy that converts column names to keys. By default, names are used unchanged.
@@ -55,16 +55,16 @@ public struct CSVDataDecoder: DataDecoder {
 
     /// Decodes rows.
     ///
-    /// - Throws: A ``CSVError`` if the data isn't valid CSV or exceeds a limit, a `DecodingError` if a field doesn't have the
-    ///   expected type, or a `TextDecodingError` if the charset is unknown.
+    /// - Throws: A ``CSVError`` if the data isn't valid CSV or exceeds a limit. A `DecodingError` if a field doesn't have the
+    ///   expected type. A `TextDecodingError` if the charset is unknown.
     public func decode<D: Decodable>(_ type: D.Type, from data: Data) throws -> D {
         try decode(type, from: data, of: nil)
     }
 
     /// Decodes rows of a response, in the response's encoding.
     ///
-    /// - Throws: A ``CSVError`` if the data isn't valid CSV or exceeds a limit, a `DecodingError` if a field doesn't have the
-    ///   expected type, or a `TextDecodingError` if the charset is unknown.
+    /// - Throws: A ``CSVError`` if the data isn't valid CSV or exceeds a limit. A `DecodingError` if a field doesn't have the
+    ///   expected type. A `TextDecodingError` if the charset is unknown.
     public func decode<D: Decodable>(_ type: D.Type, from data: Data, of head: ResponseHead?) throws -> D {
         var reader = CSVReader(self, contentType: head?.fields[.contentType])
         try reader.append(data)

@@ -94,8 +94,7 @@ public struct CSVEncodingError: Error, Hashable, Sendable {
         case duplicateColumn
         /// A row has a key that isn't one of the specified columns.
         case unknownColumn
-        /// A row has no fields, or the number of fields in a row without keys differs from the number of specified columns or from
-        /// the number of fields in the first row.
+        /// A row has no fields, or a row without keys doesn't have as many fields as the specified columns or the first row.
         case fieldCount(found: Int, expected: Int)
         /// A number is infinite or not a number.
         case nonFiniteNumber

@@ -1,6 +1,5 @@
 import Foundation
 
-/// A field of a row.
 struct CSVField {
     let row: CSVRow
     let index: Int
@@ -201,7 +200,7 @@ extension CSVField {
 }
 
 extension Decimal {
-    /// Creates a decimal that keeps all digits of a number, or returns nil if it has too many.
+    /// Creates a decimal that keeps all digits of a number, or returns nil if it has too many digits.
     fileprivate init?(exactly text: String) {
         let mantissa = text.prefix { $0 != "e" && $0 != "E" }
         let digits = mantissa.filter { $0.isWholeNumber }.drop { $0 == "0" }

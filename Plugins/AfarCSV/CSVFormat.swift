@@ -29,9 +29,9 @@ public struct CSVFormat: Hashable, Sendable {
     /// A Boolean value that indicates whether empty lines are skipped. The default is true. If it's false, empty lines are rows
     /// with one empty field.
     public var skipsEmptyLines: Bool
-    /// A Boolean value that indicates whether the number of fields in a row can differ from the header or, without a header, from
-    /// the first row. The default is false (RFC 4180, section 2, item 4). Missing fields have no value, and extra fields have no
-    /// name.
+    /// A Boolean value that indicates whether rows can have different numbers of fields. The default is false: each row must have
+    /// as many fields as the header or, without a header, the first row (RFC 4180, section 2, item 4). Missing fields have no
+    /// value, and extra fields have no name.
     public var allowsUnevenRows: Bool
     /// The separator between the integer and fraction parts of a number, one ASCII character. The default is a full stop.
     public var decimalSeparator: Character

@@ -34,8 +34,8 @@ public struct CSVParameterEncoder: ParameterEncoder {
     /// Returns the request with the rows as its body. Sets the content type `text/csv; charset=utf-8` (RFC 7111) unless the request
     /// has one.
     ///
-    /// - Throws: `AFError.parameterEncoderFailed` with a ``CSVEncodingError`` if the parameters aren't a table, with a ``CSVError`` if
-    ///   the format is invalid, or with an error that the rows throw.
+    /// - Throws: `AFError.parameterEncoderFailed`. It contains a ``CSVEncodingError`` if the parameters aren't a table, a ``CSVError``
+    ///   if the format is invalid, or an error that the rows throw.
     public func encode<Parameters: Encodable>(
         _ parameters: Parameters?, into request: URLRequest
     ) throws -> URLRequest {

@@ -18,7 +18,6 @@ struct CSVReader: Sendable {
     /// The column names; nil before they are read, or if there are none.
     private(set) var columns: CSVColumns?
 
-    /// The body's encoding.
     var encoding: TextEncoding { input.encoding }
 
     init(_ decoder: CSVDataDecoder, contentType: String?) {
@@ -59,7 +58,7 @@ struct CSVReader: Sendable {
         }
     }
 
-    /// Returns the next row or its error, or nil if no other complete row has arrived.
+    /// Returns the next row or its error, or nil if no further complete row has arrived.
     mutating func next() -> Result<CSVRecord, CSVError>? {
         while !isEnded {
             guard let result = nextRecord() else { return endOfRows() }

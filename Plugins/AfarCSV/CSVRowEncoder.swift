@@ -28,7 +28,6 @@ final class CSVRowEncoder: Encoder {
 
     func singleValueContainer() -> any SingleValueEncodingContainer { CSVRowOutput(row: self) }
 
-    /// Encodes the value of the row.
     func encode<T: Encodable>(_ value: T) throws {
         if let text = try table.options.text(of: value, { error($0, nil) }) { return try add(text) }
         depth += 1
@@ -39,7 +38,6 @@ final class CSVRowEncoder: Encoder {
         try value.encode(to: self)
     }
 
-    /// Adds a field.
     func append<T: Encodable>(_ value: T?) throws {
         guard let value else { return try add(nil) }
         try add(text(of: value, String(fields.count)))
@@ -80,7 +78,8 @@ final class CSVRowEncoder: Encoder {
 
 /// A row whose keys have no order of their own.
 private protocol UnorderedKeys {
-    /// The sorted names of the encoded keys; empty if the type encodes its keys as fields.
+    /// The sorted names of the encoded keys. Empty if the keys can't be coding keys, because the type then encodes each key as
+    /// a field.
     var sortedNames: [String] { get }
 }
 

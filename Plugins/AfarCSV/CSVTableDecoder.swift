@@ -80,7 +80,6 @@ extension CSVTableDecoder {
     }
 }
 
-/// The rows of a table.
 private struct CSVRows: UnkeyedDecodingContainer {
     let table: CSVTableDecoder
 
@@ -122,7 +121,6 @@ private struct CSVTableValue: SingleValueDecodingContainer {
 
 // MARK: - Rows
 
-/// The decoder of a row.
 final class CSVRow: Decoder {
     let record: CSVRecord
     /// The names of the columns, if any.
@@ -150,7 +148,6 @@ final class CSVRow: Decoder {
 
     func singleValueContainer() -> any SingleValueDecodingContainer { CSVRowValue(row: self) }
 
-    /// Decodes a value from the row.
     func decode<T: Decodable>(_ type: T.Type) throws -> T {
         guard type is any CSVScalar.Type else { return try make(type, from: self, nil) }
         return try onlyField(type).decode(type)
@@ -166,7 +163,6 @@ final class CSVRow: Decoder {
         }
     }
 
-    /// Returns the only field of the row.
     func onlyField(_ type: Any.Type) throws -> CSVField {
         guard record.fields.count == 1 else {
             throw DecodingError.typeMismatch(
@@ -175,7 +171,6 @@ final class CSVRow: Decoder {
         return CSVField(row: self, index: 0, key: nil)
     }
 
-    /// Returns the text of a field.
     func text(_ index: Int, _ key: (any CodingKey)?) throws -> String {
         guard let text = record.text(index, encoding) else {
             throw DecodingError.dataCorrupted(context("The field is not valid \(encoding).", key))

@@ -13,7 +13,6 @@ final class CSVTableEncoder {
     /// The first error that couldn't be thrown where it occurred.
     private var fault: CSVEncodingError?
 
-    /// Returns the body for rows.
     static func encode(_ rows: some Encodable, _ options: CSVParameterEncoder) throws -> Data {
         let table = try CSVTableEncoder(options, CSVSyntax(options.format))
         try rows.encode(to: CSVTableOutput(table: table))
@@ -32,7 +31,6 @@ final class CSVTableEncoder {
         }
     }
 
-    /// The number of rows.
     var rowCount: Int { rows.count }
 
     func beginRows() { isSequence = true }
@@ -47,7 +45,6 @@ final class CSVTableEncoder {
 
     func fail(with error: CSVEncodingError) { fault = fault ?? error }
 
-    /// Encodes and stores a row.
     func add(_ value: some Encodable) throws {
         let row = CSVRowEncoder(self)
         try row.encode(value)
@@ -156,7 +153,7 @@ private struct CSVWrappedRows: SingleValueEncodingContainer {
 struct CSVFailingEncoder: Encoder, UnkeyedEncodingContainer, SingleValueEncodingContainer {
     let error: CSVEncodingError
 
-    /// Creates an encoder whose error is thrown even if nothing is encoded.
+    /// Creates an encoder that throws an error. The table throws this error even if nothing is encoded.
     init(_ error: CSVEncodingError, _ table: CSVTableEncoder) {
         self.error = error
         table.fail(with: error)

@@ -37,8 +37,8 @@ extension SessionConfiguration {
     /// | `proxy` | a URL such as `http://user:password@proxy.example:3128` | `network.proxies` |
     /// | `no-proxy` | a list of hosts to connect to without the `proxy` | the proxies' `exclusions` |
     ///
-    /// An empty value is treated as missing. Timeouts are greater than 0 and at most 1,000,000,000 seconds, and can have decimals. The proxy is read as a secret, so access
-    /// reporters don't log it. `no-proxy` has no effect without `proxy`.
+    /// An empty value is treated as missing. Timeouts are greater than 0 and at most 1,000,000,000 seconds, and can have decimals. The
+    /// proxy is read as a secret, so access reporters don't log it. `no-proxy` has no effect without `proxy`.
     ///
     /// A reader can't list its keys, so a misspelled key normally has no effect. To find such keys, pass the keys that exist.
     ///
@@ -165,7 +165,7 @@ enum Key: String, CaseIterable {
 extension ConfigReader {
     /// Returns the value of a key, or nil if it doesn't exist.
     ///
-    /// The asynchronous methods of the reader are the only ones that distinguish a missing value from one of another type.
+    /// Only the reader's asynchronous methods distinguish a missing value from a value of another type.
     private func value<Value: Sendable>(
         _ key: Key, _ fetch: (ConfigKey) async throws -> Value?
     ) async throws(SessionConfigurationError) -> Value? {

@@ -45,8 +45,8 @@ public struct DNSAnswer: Sendable, Hashable {
     public let addresses: [SocketAddress]
     /// How long the answer can be cached: the shortest time to live of the addresses and of the aliases that lead to them.
     ///
-    /// Without addresses, it is the time in the zone's SOA record (RFC 2308, section 5), or nil if the message has no such record. Such an
-    /// answer can't be cached.
+    /// If the list of addresses is empty, this property is the time in the zone's SOA record (RFC 2308, section 5). If the message has
+    /// no such record, this property is nil, and the answer can't be cached.
     public let timeToLive: Duration?
 
     private static let responseLimit = 65_535
@@ -164,7 +164,6 @@ public struct DNSAnswer: Sendable, Hashable {
     }
 }
 
-/// Reads a message.
 private struct Reader {
     private let message: [UInt8]
     private(set) var position = 0

@@ -16,18 +16,18 @@ public import Foundation
 /// configuration.resolver = CachingResolver(server)
 /// ```
 ///
-/// The queries for IPv4 and IPv6 addresses are sent concurrently, over a session of the resolver's own. The session stores no cookies and no
+/// The queries for IPv4 and IPv6 addresses are sent concurrently, over the resolver's own session. The session stores no cookies and no
 /// responses, so the server can identify the client only by its IP address. When one query has found addresses, the other one has 50
 /// milliseconds left (RFC 8305, section 3). After that, the result is incomplete.
 ///
-/// The resolver doesn't cache. Use it with a `CachingResolver`, which respects the time to live of the records, and doesn't cache incomplete
-/// results. Answers without addresses are cached for the time in the zone's SOA record (RFC 2308).
+/// The resolver doesn't cache. Use it with a `CachingResolver`, which respects the time to live of the records, and doesn't cache
+/// incomplete results. Answers without addresses are cached for the time in the zone's SOA record (RFC 2308).
 ///
 /// The server's path and query can be secret, for example because they contain a token. Errors contain only its scheme and host.
 public final class DNSOverHTTPSResolver: HostResolver {
     /// How queries are sent.
     public enum Method: String, Sendable, Hashable, CaseIterable {
-        /// In the URL of a GET request. If a kept connection breaks, the query is sent again.
+        /// In the URL of a GET request. If a reused connection fails, the query is sent again.
         case get = "GET"
         /// In the body of a POST request. The names don't appear in the logs of HTTP servers.
         case post = "POST"
@@ -52,13 +52,13 @@ public final class DNSOverHTTPSResolver: HostResolver {
     ///     default is an empty list.
     ///   - method: How queries are sent. The default is ``Method/get``.
     ///   - timeout: The maximum time for each query, in seconds. The default is 5.
-    ///   - configuration: The settings for the resolver's session, such as certificates and proxies. The resolver replaces the settings for
-    ///     headers, cookies, caches, credentials, and the resolver.
+    ///   - configuration: The settings for the resolver's session, such as certificates and proxies. This class replaces the settings for
+    ///     headers, cookies, caches, credentials and the host resolver.
     ///   - serverTrustManager: Evaluates the server's certificate, for example to pin it. The default is nil.
-    ///   - transport: The transport for the queries. It can be the transport of other sessions. It must support resolvers if `bootstrap` isn't
-    ///     empty.
-    /// - Throws: `AFError.invalidURL`, or a ``DNSError`` if the URL isn't an `https` URL with a host; `InvalidAddress` if `bootstrap` contains
-    ///   an invalid address.
+    ///   - transport: The transport for the queries. It can be the transport of other sessions. It must support resolvers if
+    ///     `bootstrap` isn't empty.
+    /// - Throws: `AFError.invalidURL`, or a ``DNSError`` if the URL isn't an `https` URL with a host. `InvalidAddress` if `bootstrap`
+    ///   contains an invalid address.
     public init(
         _ server: any URLConvertible, bootstrap: [String] = [], method: Method = .get, timeout: TimeInterval = 5,
         configuration: SessionConfiguration = .default, serverTrustManager: ServerTrustManager? = nil,
@@ -78,7 +78,7 @@ public final class DNSOverHTTPSResolver: HostResolver {
         configuration.validation = nil
         configuration.maximumResponseBodySize = Self.messageLimit
         configuration.timeoutIntervalForResource = timeout
-        // HTTP/2 is the minimum recommended version (RFC 8484, section 5.2). Some servers support no other.
+        // HTTP/2 is the minimum recommended version (RFC 8484, section 5.2). Some servers support no other version.
         if configuration.httpVersion == .automatic, transport.capabilities.features.contains(.http2) {
             configuration.httpVersion = .http2
         }
@@ -96,15 +96,16 @@ public final class DNSOverHTTPSResolver: HostResolver {
 
     /// Looks up the IPv6 and IPv4 addresses of a host. The time to live is the shortest one of all records.
     ///
-    /// If only one of the two queries finds addresses within the time for it, the result is incomplete, and its time to live is zero.
+    /// If one of the two queries fails or takes too long, but the other one finds addresses, the result is incomplete, and its time
+    /// to live is zero.
     ///
-    /// - Throws: A ``DNSError``, a `TransportError` or an `AFError` if there is no answer. It doesn't contain the path and the query of the
-    ///   server's URL. If the task is canceled, the error is a `CancellationError`.
+    /// - Throws: A ``DNSError``, a `TransportError` or an `AFError` if there is no answer. The error doesn't contain the path and the query
+    ///   of the server's URL. If the task is canceled, the error is a `CancellationError`.
     public func addresses(of host: String) async throws -> ResolvedAddresses {
         let answers = try await answers(for: host)
         let found = answers.compactMap { try? $0?.get() }
         let addresses = found.flatMap(\.addresses)
-        // Without addresses, a missing answer could have some.
+        // No addresses were found, but a failed query might have found some. Therefore, throw its error.
         if addresses.isEmpty { for answer in answers { _ = try answer?.get() } }
         guard found.count == DNSRecordType.allCases.count else {
             return ResolvedAddresses(addresses, timeToLive: .zero, isComplete: false)

@@ -10,7 +10,6 @@ struct PendingWrites {
         fileprivate(set) var hidesOthers = false
         /// Whether the database still contains obsolete responses because a write failed.
         fileprivate(set) var hasFailed = false
-        /// The number of outstanding writes.
         fileprivate var writeCount = 0
         fileprivate var byteCount: Int { responses.reduce(0) { $0 + $1.byteCount } }
     }

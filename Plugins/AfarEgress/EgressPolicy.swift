@@ -2,8 +2,8 @@ public import AfarTransport
 import Dispatch
 import Synchronization
 
-/// A policy that permits connections to public addresses, and refuses connections into private networks. It protects services that request
-/// URLs from strangers, such as webhooks, against server-side request forgery.
+/// A policy that permits connections to public addresses, and refuses connections into private networks. It protects services such as
+/// webhook senders, which fetch URLs that strangers supply, against server-side request forgery.
 ///
 /// ```swift
 /// var configuration = SessionConfiguration.default
@@ -14,9 +14,10 @@ import Synchronization
 /// The policy checks the address to which a socket is about to connect, so neither redirects nor changing DNS answers circumvent it. A
 /// request whose addresses are all refused fails with ``TransportError/Code-swift.struct/refusedByPolicy``.
 ///
-/// By default, an address is public unless it is in IANA's special-purpose registries for IPv4 and IPv6, is a multicast or unallocated
-/// address, belongs to the metadata service of a cloud provider, or contains an IPv4 address that isn't public (RFC 6052, RFC 5214).
-/// Unix sockets, proxies and ``NetworkSettings/connectTo`` are refused unless they are allowed.
+/// An address isn't public if it is in IANA's special-purpose registries for IPv4 and IPv6, or if it is a multicast or unallocated
+/// address. The addresses of cloud providers' metadata services aren't public either. An address that contains an IPv4 address is
+/// public only if the IPv4 address is public (RFC 6052, RFC 5214). Unix sockets, proxies and ``NetworkSettings/connectTo`` are
+/// refused unless they are allowed.
 ///
 /// Share one policy between requests, because a connection serves only requests with the policy under which it was opened.
 public final class EgressPolicy: ConnectionPolicy {
@@ -46,11 +47,11 @@ public final class EgressPolicy: ConnectionPolicy {
     ///   - denied: Destinations that are refused even if another rule allows them. The default is none. Behind a proxy, rules with networks
     ///     apply only to hosts that are written as addresses.
     ///   - proxies: The proxies that can be used, including those from the environment. Behind a proxy, the host's address is known only if
-    ///     the host is written as an address. Such a host is checked as without a proxy. The name and port of any other host must match a
-    ///     rule in `allowed` that has a host or no networks. The default is none.
+    ///     the host is written as an address. Such a host is checked in the same way as without a proxy. The name and port of any other
+    ///     host must match a rule in `allowed`, and this rule must specify a host or have no networks. The default is none.
     ///   - unixSockets: The paths of Unix sockets that can be used. The default is none. Rules don't apply to them.
-    ///   - allowsConnectTo: Whether ``NetworkSettings/connectTo`` can be used. The rules must then allow both the name and port of the URL,
-    ///     and the destination of the connection. The default is false.
+    ///   - allowsConnectTo: Whether ``NetworkSettings/connectTo`` can be used. The rules must then allow the name and port of the URL, and
+    ///     also the destination of the connection. The default is false.
     ///   - mode: What happens to a connection that isn't allowed. The default is ``Mode/enforce``.
     ///   - onRefusal: Called for each connection that isn't allowed, in either mode, one call at a time on a private queue. If 1,000 calls
     ///     are waiting, further ones are omitted. The default is nil.

@@ -28,10 +28,10 @@ public struct EgressRule: Sendable, Hashable {
     ///   - host: A name or an address, such as `api.example.com`. `*.example.com` matches the subdomains of `example.com`, and `*` any
     ///     host. Case and a trailing dot don't matter. Write names outside of ASCII in their encoded form (`xn--…`). The default is `*`.
     ///   - ports: The ports, or nil for any port. The default is nil.
-    ///   - networks: The networks of the host's address, such as `10.0.0.0/8`, `fd12:3456::/32` or `192.0.2.7`. The default is nil. The
-    ///     rule then matches public addresses in a list of allowed destinations, and all addresses in other lists. Except in a list of
-    ///     denied destinations, the address of a cloud provider's metadata service belongs only to a network that consists of this one
-    ///     address.
+    ///   - networks: The networks of the host's address, such as `10.0.0.0/8`, `fd12:3456::/32` or `192.0.2.7`. The default is nil. In
+    ///     a list of allowed destinations, the rule then matches only public addresses. In other lists, it matches all addresses. In a
+    ///     list of denied destinations, a network includes all its addresses. In other lists, the address of a cloud provider's
+    ///     metadata service matches only a network that consists of this one address.
     /// - Throws: ``InvalidEgressRule``.
     public init(host: String = "*", ports: [Int]? = nil, networks: [String]? = nil) throws {
         if let ports {
@@ -93,10 +93,8 @@ public struct EgressRule: Sendable, Hashable {
         return matches(host: name, port: port) && denies(address)
     }
 
-    /// Whether the rule lists networks.
     var hasNetworks: Bool { networks != nil }
 
-    /// Whether the rule is for certain hosts.
     var hasHost: Bool { host != .any }
 
     /// Whether one of the networks contains an address; nil if the rule has no networks.

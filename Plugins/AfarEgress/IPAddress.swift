@@ -18,8 +18,9 @@ struct IPAddress: Hashable {
         self.init(bytes: bytes)
     }
 
-    /// Returns the address that a host's name stands for without a lookup: an address in any form that the system's resolver accepts, or
-    /// the loopback address for `localhost` and its subdomains (RFC 6761, section 6.3). Returns nil for other names.
+    /// Returns the address that a host's name stands for without a lookup. The name can be an address in any form that the system's
+    /// resolver accepts. For `localhost` and its subdomains, returns the loopback address (RFC 6761, section 6.3). Returns nil for other
+    /// names.
     init?(host: String) {
         if host == "localhost" || host.hasSuffix(".localhost") {
             self.init(bytes: [127, 0, 0, 1])
@@ -34,7 +35,7 @@ struct IPAddress: Hashable {
     private var embedded: [IPAddress] {
         guard bytes.count == 16 else { return [] }
         if IPNetwork.teredo.contains(self) {
-            // The server, and the client with inverted bits (RFC 4380, section 4).
+            // The server's address, and the client's address, which is stored with inverted bits (RFC 4380, section 4).
             return [IPAddress(bytes: bytes[4..<8]), IPAddress(bytes: bytes[12...].map { ~$0 })]
         }
         if IPNetwork.sixToFour.contains(self) { return [IPAddress(bytes: bytes[2..<6])] }

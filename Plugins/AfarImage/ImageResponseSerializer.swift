@@ -68,10 +68,10 @@ public final class ImageResponseSerializer: ResponseSerializer {
     ///
     /// - Throws: The input's error,
     ///   ``AfarCore/AFError/ResponseValidationFailureReason/unacceptableContentType(acceptableContentTypes:responseContentType:)``,
-    ///   ``AfarCore/AFError/ResponseValidationFailureReason/missingContentType(acceptableContentTypes:)``,
-    ///   ``AfarCore/AFError/ResponseSerializationFailureReason/inputDataNilOrZeroLength``, or
-    ///   ``AfarCore/AFError/ResponseSerializationFailureReason/invalidEmptyResponse(type:)`` for an allowed empty body, because
-    ///   no image is empty. Throws an ``ImageError`` if the image can't be decoded. Handlers receive this error in
+    ///   ``AfarCore/AFError/ResponseValidationFailureReason/missingContentType(acceptableContentTypes:)``, or
+    ///   ``AfarCore/AFError/ResponseSerializationFailureReason/inputDataNilOrZeroLength``. Throws
+    ///   ``AfarCore/AFError/ResponseSerializationFailureReason/invalidEmptyResponse(type:)`` for an allowed empty body, because no
+    ///   image is empty. Throws an ``ImageError`` if the image can't be decoded. Handlers receive this error in
     ///   ``AfarCore/AFError/ResponseSerializationFailureReason/customSerializationFailed(error:)``.
     public func serialize(_ input: SerializationInput) throws -> Image {
         if let error = input.error { throw error }

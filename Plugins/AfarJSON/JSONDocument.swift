@@ -7,7 +7,7 @@ import Foundation
 struct JSONDocument {
     private let contents: JSONDocumentContents.Address
 
-    /// The maximum nesting depth of arrays and objects, the same as that of Foundation's parsers.
+    /// The maximum nesting depth of arrays and objects. Foundation's parsers have the same limit.
     private static let maximumDepth: UInt32 = 512
 
     // MARK: Opening and closing
@@ -105,7 +105,6 @@ struct JSONDocument {
     /// Returns the number of elements or members in an array or object.
     func count(of node: UInt32) -> Int { Int(container(node).pointee.count & afar_json_count) }
 
-    /// Returns whether an object has duplicate names.
     func hasDuplicates(_ node: UInt32) -> Bool { container(node).pointee.count & afar_json_has_duplicates != 0 }
 
     /// Returns whether the object is decoded as a dictionary, whose keys are data that no strategy converts.
@@ -135,8 +134,8 @@ struct JSONDocument {
     /// Returns the type if its values are decoded directly, without its `init(from:)`. Otherwise, returns nil.
     func direct<T>(_ type: T.Type) -> (any DirectlyDecodable.Type)? { contents.pointee.types.direct(type) }
 
-    /// Returns the cached numbers of a type's keys in this document, or nil if the type can have too many keys or the table of
-    /// types is full.
+    /// Returns the cached numbers of a type's keys in this document. Returns nil if the type can have too many keys, or if the
+    /// table of types is full.
     func numbers<Key: CodingKey>(of type: Key.Type) -> KeyNumbers? {
         contents.pointee.types.numbers(of: type, generation)
     }
@@ -232,7 +231,7 @@ final class JSONDocumentDetails {
         self.names = names
     }
 
-    /// Returns whether the stack has room for another level of nesting, including the code of decoded types.
+    /// Returns whether the stack has room for another level of nesting, including the stack frames of the decoded types' code.
     func hasStack(at position: UInt) -> Bool {
         let end = stackEnd ?? UInt(afar_stack_end())
         stackEnd = end
@@ -242,7 +241,7 @@ final class JSONDocumentDetails {
 
 // MARK: - Types
 
-/// The numbers of a type's keys in a document. The index is the byte that represents a key.
+/// The numbers of a type's keys in a document. The index is the byte that a key occupies in memory.
 typealias KeyNumbers = UnsafeMutablePointer<UInt32>
 
 /// A cache of facts about decoded types, which is shared by consecutive documents.
@@ -275,8 +274,8 @@ struct DecodedTypes {
         return entry.pointee?.direct
     }
 
-    /// Returns the numbers of a type's keys, or nil if a key uses more than one byte of memory or the table is full. The byte of a
-    /// one-byte key determines its name.
+    /// Returns the numbers of a type's keys. Returns nil if a key uses more than one byte of memory, or if the table is full.
+    /// One-byte keys with the same byte have the same name, so the byte can be the index.
     mutating func numbers<Key: CodingKey>(of type: Key.Type, _ generation: UInt32) -> KeyNumbers? {
         guard MemoryLayout<Key>.size <= 1, let entry = entry(of: type) else { return nil }
         if let numbers = entry.pointee?.numbers, entry.pointee?.generation == generation { return numbers }

@@ -8,14 +8,14 @@ final class JSONNames {
     let numbers: [String: UInt32]?
     /// Whether different keys have the same converted name.
     var areAmbiguous: Bool { firsts != nil }
-    /// Whether names depend on the path, so that equal names don't have a common number.
+    /// Whether names depend on the path. If they do, equal names don't share a number.
     var dependOnPath: Bool { convert != nil }
     private let keys: UnsafeBufferPointer<afar_json_key>
     private let converted: [String]?
     /// For each key, the number of the first key with the same converted name. Nil if all converted names are different.
     private let firsts: [UInt32]?
     private let convert: (@Sendable ([any CodingKey]) -> any CodingKey)?
-    /// The written names that have been requested so far.
+    /// The requested names so far, as written in the document.
     private var written: [String?] = []
 
     init(

@@ -7,7 +7,6 @@ protocol DirectlyDecodable {
 }
 
 extension JSONValue {
-    /// Decodes any value.
     func decode<T: Decodable>(_ type: T.Type) throws -> T {
         guard let direct = document.direct(type) else { return try type.init(from: ValueDecoder(self)) }
         return try decode(direct, as: type)

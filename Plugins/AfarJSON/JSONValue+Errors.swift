@@ -53,12 +53,10 @@ extension JSONValue {
 
     func corrupted(_ problem: String) -> DecodingError { .dataCorrupted(context(problem)) }
 
-    /// Returns the error for a missing member.
     func missing(_ key: any CodingKey) -> DecodingError {
         .keyNotFound(key, context("The object has no member \(key.stringValue.debugDescription)"))
     }
 
-    /// Returns the error for a missing element.
     func missing(_ type: Any.Type, at index: Int) -> DecodingError {
         .valueNotFound(
             type,
@@ -66,7 +64,6 @@ extension JSONValue {
                 "The array has only \(index) elements", path: path + [JSONKey(intValue: index)]))
     }
 
-    /// Returns the error for a duplicate name.
     func duplicate(_ key: UInt32) -> DecodingError {
         let name = document.details.names.written(document.keyNumber(key)).prefix(60).debugDescription
         return .dataCorrupted(context("The object has several members \(name)", location: location(key)))
@@ -127,7 +124,6 @@ struct JSONLocations {
 
     private static let distance = 1_024
 
-    /// Returns the location of a byte.
     mutating func location(of offset: Int, in text: UnsafeRawBufferPointer) -> JSONLocation {
         func advanced(_ mark: JSONLocation, to end: Int) -> JSONLocation {
             mark.advanced(over: UnsafeRawBufferPointer(rebasing: text[mark.byteOffset..<end]))

@@ -87,8 +87,8 @@ extension JSONValue {
     /// Whether the object can have duplicate names.
     private var isAmbiguous: Bool { document.namesAreAmbiguous || document.hasDuplicates(node) }
 
-    /// Returns the node of the key whose name, as converted by the decoder's `keyDecodingStrategy`, equals `name`, or nil if no key
-    /// matches.
+    /// Returns the node of the key with the given name, or nil if no key matches. Compares the names as converted by the
+    /// decoder's `keyDecodingStrategy`.
     func key(named name: String) -> UInt32? {
         document.namesDependOnPath ? namedIndex[name] : key(numbered: document.number(named: name))
     }

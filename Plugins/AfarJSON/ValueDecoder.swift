@@ -1,6 +1,5 @@
 import Foundation
 
-/// The decoder of a value.
 struct ValueDecoder: Decoder {
     private let value: JSONValue
 

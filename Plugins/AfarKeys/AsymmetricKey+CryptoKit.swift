@@ -3,7 +3,7 @@
     import Foundation
     import Security
 
-    /// A public key, or a pair of keys, of CryptoKit or the Security framework.
+    /// A public key or key pair of CryptoKit or of the Security framework.
     final class AsymmetricKey: @unchecked Sendable {
         // Sendable because keys of the Security framework are immutable.
         private enum Key {

@@ -2,7 +2,7 @@
     import COpenSSL
     import Foundation
 
-    /// A public key, or a pair of keys, of OpenSSL.
+    /// An OpenSSL public key or key pair.
     final class AsymmetricKey: @unchecked Sendable {
         // Sendable because OpenSSL only reads the key after it has been created.
         private let raw: OpaquePointer
@@ -118,7 +118,7 @@
             }
         }
 
-        /// Whether the key's curve is that of the algorithm. `EVP_PKEY_get_bits` alone can't distinguish curves of the same size.
+        /// Whether the key has the algorithm's curve. `EVP_PKEY_get_bits` alone can't distinguish curves of the same size.
         private var hasCurve: Bool {
             var name = [CChar](repeating: 0, count: 64)
             var length = 0
@@ -258,7 +258,7 @@
             let bytes = Array(coordinates)
             let r = BN_bin2bn(bytes, Int32(size), nil)
             let s = BN_bin2bn(Array(bytes.suffix(size)), Int32(size), nil)
-            // The signature takes ownership of the numbers only if it succeeds.
+            // The signature takes ownership of the numbers only if the call succeeds.
             guard r != nil, s != nil, ECDSA_SIG_set0(parsed, r, s) == 1 else {
                 BN_free(r)
                 BN_free(s)

@@ -6,7 +6,7 @@ public import Foundation
     import COpenSSL
 #endif
 
-/// Message authentication codes of OpenSSL on Linux, or of CryptoKit on Apple platforms, and their comparison.
+/// Creates and compares message authentication codes, with OpenSSL on Linux and CryptoKit on Apple platforms.
 public enum Hashing {
     /// Returns the HMAC with SHA-256 (RFC 2104), or nil if the function isn't available.
     public static func hmacSHA256(of message: Data, key: Data) -> Data? {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A block of PEM (RFC 7468), and the forms of RSA keys in DER.
+/// A PEM block (RFC 7468). Extracts and creates the DER forms of RSA keys.
 struct PEM {
     let label: String
     let der: Data

@@ -86,7 +86,7 @@ public struct SignatureKey: Sendable {
 
     // MARK: Exporting keys
 
-    /// The private key as PKCS#8 in PEM form, without a passphrase. RSA keys on Apple platforms have the form of PKCS#1. The text is secret.
+    /// The private key as PKCS#8 in PEM form, without a passphrase. On Apple platforms, RSA keys have the PKCS#1 form. The text is secret.
     ///
     /// - Throws: ``SignatureKeyError`` if the key is a public key or a shared secret.
     public func privateKeyPEM() throws(SignatureKeyError) -> String {
@@ -96,14 +96,14 @@ public struct SignatureKey: Sendable {
         return try key.privateKeyPEM()
     }
 
-    /// The public key of a pair of keys.
+    /// The public key of a key pair.
     ///
     /// - Throws: ``SignatureKeyError`` if the algorithm is ``SignatureAlgorithm/hmacSHA256``, whose key is secret.
     public func publicKey() throws(SignatureKeyError) -> SignatureKey {
         try SignatureKey(publicKeyPEM: publicKeyPEM(), algorithm: algorithm)
     }
 
-    /// The public key of a pair of keys in PEM form.
+    /// The public key of a key pair in PEM form.
     ///
     /// - Throws: ``SignatureKeyError`` if the algorithm is ``SignatureAlgorithm/hmacSHA256``, whose key is secret.
     public func publicKeyPEM() throws(SignatureKeyError) -> String {
@@ -161,7 +161,6 @@ public struct SignatureKeyError: Error, LocalizedError, CustomStringConvertible 
     public var errorDescription: String? { description }
 }
 
-/// The secret or the pair of keys.
 private enum KeyMaterial: Sendable {
     case secret(Secret)
     case pair(AsymmetricKey)
@@ -180,7 +179,6 @@ private struct Secret: Sendable, CustomStringConvertible, CustomReflectable {
 
     init(_ bytes: Data) { self.bytes = Data(bytes) }
 
-    /// Returns the authentication code of the bytes.
     func code(for message: Data) throws(SignatureKeyError) -> Data {
         guard let code = Hashing.hmacSHA256(of: message, key: bytes) else { throw .unavailable("HMAC") }
         return code

@@ -32,8 +32,8 @@ import HTTPTypes
 ///
 /// Each request that is sent is an attempt. This includes each hop of a redirect, each request that responds to a challenge,
 /// and each retry. An attempt has the dimensions `server.address` (the host), `http.request.method`, and
-/// `http.response.status_class` (`2xx`) or, without a response, `error.type` (the code of the ``TransportError``). The meter
-/// and the retries have no dimensions.
+/// `http.response.status_class` (`2xx`) or, without a response, `error.type` (the code of the ``TransportError``).
+/// `http.client.active_requests` and `http.client.retries` have no dimensions.
 public final class MetricsMonitor: EventMonitor {
     /// The queue on which the monitor is notified.
     public let queue = DispatchQueue(label: "afar.metrics")
@@ -111,7 +111,7 @@ public final class MetricsMonitor: EventMonitor {
         }
     }
 
-    /// Reports a session's connections to each host until the task is canceled, as these meters:
+    /// Until the task is canceled, reports a session's connections, by host, in these meters:
     ///
     /// | Label | Meaning |
     /// | --- | --- |
@@ -232,7 +232,6 @@ private struct Instruments: Sendable {
     }
 }
 
-/// The meters for the connections to a host.
 private struct ConnectionMeters {
     private let active: Meter
     private let idle: Meter

@@ -28,7 +28,6 @@ public final class NetworkActivityIndicatorManager: Sendable {
         var visibilityChanged: (@Sendable (Bool) -> Void)?
         var watchers: [UUID: AsyncStream<Bool>.Continuation] = [:]
         var timer: Task<Void, Never>?
-        /// The active attempts.
         var attempts: Set<ObjectIdentifier> = []
         var observers: [any NSObjectProtocol] = []
     }
@@ -91,7 +90,7 @@ public final class NetworkActivityIndicatorManager: Sendable {
     public var networkActivityIndicatorVisibilityChanged: (@Sendable (Bool) -> Void)? {
         get { withState { $0.visibilityChanged } }
         set {
-            // Releases the old closure outside the lock, because this can run user code.
+            // Releases the old closure outside the lock, because releasing it can run user code.
             var closure = newValue
             withState { swap(&$0.visibilityChanged, &closure) }
         }
@@ -230,7 +229,6 @@ struct IndicatorState: Equatable, Sendable {
     private(set) var phase = Phase.notActive
     private(set) var count = 0
 
-    /// Whether the indicator should be visible.
     var isVisible: Bool { phase == .active || phase == .delayingCompletion }
 
     /// Counts the start of a request.

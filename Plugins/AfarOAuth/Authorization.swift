@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// ```swift
 /// let authorization = try await client.authorization(redirectURI: redirectURI, scope: "files.read")
-/// // Open authorization.url in the browser. Then, with the URL to which the browser is redirected:
+/// // Open authorization.url in the browser. Then pass the URL to which the browser is redirected:
 /// let token = try await authorization.token(redirectedTo: url)
 /// ```
 public struct OAuthAuthorization: Sendable {
@@ -47,7 +47,8 @@ public struct OAuthAuthorization: Sendable {
     ///
     /// - Parameter url: The URL to which the browser was redirected, with its query.
     /// - Throws: ``OAuthError/redirectMismatch(_:)`` or ``OAuthError/issuerMismatch`` if the redirect belongs to another authorization.
-    ///   ``OAuthError/refused(_:)`` if the user denied the request, with the code `access_denied`. Other errors.
+    ///   ``OAuthError/refused(_:)`` with the code `access_denied` if the user denied the request. Another ``OAuthError`` in other
+    ///   cases.
     public func token(redirectedTo url: URL) async throws(OAuthError) -> OAuthToken {
         let code = try code(in: url)
         return try await client.token(
@@ -61,7 +62,6 @@ public struct OAuthAuthorization: Sendable {
     /// Whether a URL is a redirect of this authorization.
     func accepts(_ url: URL) -> Bool { (try? parameters(of: url)) != nil }
 
-    /// Returns the code in a redirect.
     private func code(in url: URL) throws(OAuthError) -> String {
         let parameters = try parameters(of: url)
         let issuer = try parameters.value("iss")
@@ -80,7 +80,7 @@ public struct OAuthAuthorization: Sendable {
         guard let code, !code.isEmpty else {
             throw .redirectMismatch("It contains neither a code nor an error.")
         }
-        // A second use of a code can revoke the tokens of the first (RFC 6749, section 4.1.2).
+        // Using a code twice can revoke the tokens of the first use (RFC 6749, section 4.1.2).
         guard !isUsed.set() else { throw .redirectMismatch("The authorization has been used. Create a new one.") }
         return code
     }
@@ -124,7 +124,7 @@ extension OAuthAuthorization: CustomStringConvertible, CustomDebugStringConverti
     public var customMirror: Mirror { Mirror(self, children: ["redirectURI": redirectURI]) }
 }
 
-/// Whether an authorization has been used. Copies of the authorization share it.
+/// Whether an authorization has been used. Copies of the authorization share the flag.
 private final class UsedFlag: Sendable {
     private let value = Atomic(false)
 
@@ -132,7 +132,6 @@ private final class UsedFlag: Sendable {
     func set() -> Bool { value.exchange(true, ordering: .relaxed) }
 }
 
-/// The parameters of a redirect.
 private struct RedirectParameters {
     private let all: [(name: String, value: String?)]
 
@@ -167,11 +166,11 @@ extension OAuthClient {
     /// Creates an authorization by the user in a browser, with PKCE and the method `S256`.
     ///
     /// - Parameters:
-    ///   - redirectURI: The URI to which the browser is redirected: a claimed https URL, a private scheme such as `com.example.app:/callback`,
-    ///     or the ``OAuthLoopbackListener/redirectURI`` of a listener (RFC 8252, section 7).
+    ///   - redirectURI: The URI to which the browser is redirected: a claimed https URL, a private scheme such as
+    ///     `com.example.app:/callback`, or the ``OAuthLoopbackListener/redirectURI`` of a listener (RFC 8252, section 7).
     ///   - scope: The scope, separated by spaces. The default is nil: the server chooses it.
-    ///   - isPushed: Whether the request is sent to the server before the browser is opened (RFC 9126). The default is false, but it is always
-    ///     pushed if the server requires it.
+    ///   - isPushed: Whether the request is sent to the server before the browser is opened (RFC 9126). The default is false. If the server
+    ///     requires it, the request is always sent first.
     ///   - resources: The resources that the token is for (RFC 8707). The default is none.
     ///   - parameters: Additional parameters, such as `prompt`, `login_hint` or the `nonce` of OpenID Connect. The default is none.
     /// - Throws: An ``OAuthError``.

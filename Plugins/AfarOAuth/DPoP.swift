@@ -23,8 +23,8 @@ public final class OAuthDPoP: Sendable {
     ///   store the key with the token.
     public init(key: any OAuthSigner) { self.key = key }
 
-    /// Returns a proof for a request with a token (RFC 9449, section 7.1), for a connection that isn't a request of Afar. Send it in the field
-    /// `DPoP`, and the token in `Authorization` with the scheme `DPoP`.
+    /// Returns a proof for a request with a token (RFC 9449, section 7.1). Use this method for a request that Afar doesn't send. Send the
+    /// proof in the field `DPoP`, and the token in `Authorization` with the scheme `DPoP`.
     ///
     /// A proof is valid only for one request, with the last nonce that ``receive(nonce:from:)`` stored for the server. An
     /// ``OAuthInterceptor`` adds proofs to its requests itself.
@@ -73,7 +73,6 @@ public final class OAuthDPoP: Sendable {
         return components.string ?? ""
     }
 
-    /// The last nonce of the server of a URL.
     func nonce(for url: URL) -> String? {
         Origin(url, permitsWebSockets: true).flatMap { origin in nonces.withLock { $0[origin] } }
     }

@@ -45,7 +45,7 @@ public struct OAuthDeviceAuthorization: Sendable {
         interval = .seconds(min(max(object.seconds("interval") ?? 5, 1), 300))
     }
 
-    /// Only URLs that a browser opens as a page.
+    /// Accepts only URLs that a browser opens as a page.
     private static func page(_ text: String) -> URL? {
         guard let url = URL(string: text), let origin = Origin(url), origin.isSecure() else { return nil }
         return url
@@ -53,12 +53,12 @@ public struct OAuthDeviceAuthorization: Sendable {
 
     /// Waits until the user has confirmed the code.
     ///
-    /// The method polls at the interval of the server, 5 seconds longer after each `slow_down`. After a timeout, a lost connection, or a status
-    /// such as 503 without an error code, it doubles the interval, up to 5 minutes (RFC 8628, section 3.5). Delays use the session's time
-    /// source.
+    /// The method polls at the server's interval, and increases it by 5 seconds after each `slow_down`. After a timeout, a lost connection,
+    /// or a status such as 503 without an error code, it doubles the interval, up to 5 minutes (RFC 8628, section 3.5). Delays use the
+    /// session's time source.
     ///
-    /// - Throws: ``OAuthError/deviceCodeExpired``, ``OAuthError/refused(_:)`` with the code `access_denied`, and other errors. Any other error code
-    ///   of the server, and any error of the request that isn't temporary, such as an invalid certificate, ends the polling.
+    /// - Throws: ``OAuthError/deviceCodeExpired``, ``OAuthError/refused(_:)`` with the code `access_denied`, and other errors. Polling also
+    ///   ends after any other error code of the server, and after any request error that isn't temporary, such as an invalid certificate.
     public func token() async throws(OAuthError) -> OAuthToken {
         var interval = interval
         let form = [Parameter("device_code", deviceCode)]
@@ -90,7 +90,7 @@ public struct OAuthDeviceAuthorization: Sendable {
 }
 
 extension AFError {
-    /// Whether the network is the reason, which can be available again later.
+    /// Whether the reason is a network problem that can disappear later.
     fileprivate var isTemporary: Bool {
         let codes: [TransportError.Code] = [
             .timedOut, .cannotFindHost, .cannotConnect, .notConnected, .connectionLost, .bodyIncomplete,

@@ -15,8 +15,8 @@ struct EndpointSender: Sendable {
     /// The maximum duration of a request in seconds.
     private static let maximumDuration: TimeInterval = 60
 
-    /// Whether the current task sends a request to an authorization server. An ``OAuthInterceptor`` of the same session doesn't change such a
-    /// request, which would wait for its own result.
+    /// Whether the current task sends a request to an authorization server. An ``OAuthInterceptor`` of the same session doesn't change such
+    /// a request. Otherwise, the request would wait for its own result.
     @TaskLocal static var isSending = false
 
     let session: Session
@@ -79,7 +79,7 @@ struct EndpointSender: Sendable {
                 }
             request.redirect(using: .doNotFollow)
             request.validate { _, _, _ in .success(()) }
-            // Not a deadline, which uses the session's time source.
+            // This isn't a deadline, because a deadline uses the session's time source.
             let duration = min(session.configuration.timeoutIntervalForResource, Self.maximumDuration)
             request.options { options in
                 options.totalTimeout = duration
@@ -101,8 +101,8 @@ struct EndpointSender: Sendable {
             throw .invalidResponse("It has more than \(Self.largestResponse) bytes.")
         }
         if let error = response.error {
-            // A complete object is returned even if the connection was lost or the task was canceled after it, because it can contain
-            // a new refresh token.
+            // Returns a complete object even if the connection was lost or the task was canceled afterward, because the object can
+            // contain a new refresh token.
             guard JSONObject(data) != nil, response.response != nil else {
                 throw Task.isCancelled ? .cancelled : .requestFailed(error)
             }

@@ -51,7 +51,7 @@ struct JSONObject: Sendable, Decodable {
         if case .string(let text) = members[name] { text } else { nil }
     }
 
-    /// Returns a string, or nil if it is empty. Some servers send empty members instead of none.
+    /// Returns a string, or nil if it is empty. Some servers send an empty member instead of omitting it.
     func nonemptyString(_ name: String) -> String? { string(name).flatMap { $0.isEmpty ? nil : $0 } }
 
     func bool(_ name: String) -> Bool? {
@@ -62,7 +62,6 @@ struct JSONObject: Sendable, Decodable {
         if case .object(let object) = members[name] { object } else { nil }
     }
 
-    /// Returns an array of strings.
     func strings(_ name: String) -> [String]? {
         if case .strings(let texts) = members[name] { texts } else { nil }
     }
@@ -84,7 +83,7 @@ struct JSONObject: Sendable, Decodable {
         }
     }
 
-    /// The values that are strings, numbers or Boolean values, as text.
+    /// Returns the members that are strings, numbers or Boolean values, with their values as text.
     func texts(except names: Set<String>) -> [String: String] {
         var texts: [String: String] = [:]
         for (name, value) in members where !names.contains(name) {

@@ -4,7 +4,7 @@ import Foundation
 struct LoopbackLoop: Sendable {
     /// The maximum size of a request's head in bytes.
     private static let largestHead = 16 << 10
-    /// The maximum number of open connections. Browsers open some without using them.
+    /// The maximum number of open connections. Browsers open some connections without using them.
     private static let maximumConnections = 16
     /// How long a connection can wait for its request.
     private static let connectionTimeout = Duration.seconds(10)

@@ -59,7 +59,7 @@ final class OAuthAuthenticator: Authenticator {
         OAuthCredential(token: token, isIssued: isIssued, timeSource: timeSource)
     }
 
-    /// Replaces the stored token, and forgets one that couldn't be saved. Returns the stored token.
+    /// Replaces the stored token, and forgets a token that couldn't be saved. Returns the new token.
     func replace(with token: OAuthToken?) async throws(OAuthError) -> OAuthToken? {
         if let token, try !client.issued(token) { throw .tokenMismatch }
         let token = try token.map(recorded)
@@ -78,7 +78,8 @@ final class OAuthAuthenticator: Authenticator {
         return token
     }
 
-    /// Counts a token that a service has refused. Returns false if it has refused too many tokens, so a new one is useless.
+    /// Counts a token that a service has refused. Returns false if the service has refused too many tokens. A new token is then
+    /// useless.
     func permitsRenewal(of token: String, refusedBy origin: Origin) -> Bool {
         refusals.withLock { refusals in
             let limit = refusals[origin] ?? TokenLimit()
@@ -125,7 +126,7 @@ final class OAuthAuthenticator: Authenticator {
 
     // MARK: Renewal
 
-    /// Returns the stored token, after renewing it if it is the refused one or has expired.
+    /// Returns the stored token. Renews it first if it is the refused token or has expired.
     private func renewed(_ credential: OAuthCredential) async -> Result<OAuthCredential, OAuthError> {
         let outcome = Locked<Result<OAuthCredential, OAuthError>?>(nil)
         do {
@@ -140,7 +141,7 @@ final class OAuthAuthenticator: Authenticator {
                         return token
                     }
                     if let stored, stored.refreshToken != nil, try !self.client.issued(stored) {
-                        // The refresh token of another source can't be replaced.
+                        // A refresh token of another source isn't overwritten.
                         throw .tokenMismatch
                     }
                     let new = try await self.issuedToken(
@@ -171,16 +172,17 @@ final class OAuthAuthenticator: Authenticator {
     ///
     /// - Parameters:
     ///   - current: The stored token.
-    ///   - hasExpired: Whether it has expired, which can be the case immediately. Refused tokens are limited for each service.
+    ///   - hasExpired: Whether the stored token has expired. Some tokens expire immediately, so this method limits their
+    ///     number. Refused tokens are limited elsewhere, for each service.
     private func issuedToken(
         replacing current: OAuthToken?, hasExpired: Bool
     ) async throws(OAuthError) -> OAuthToken {
         guard !hasExpired || expirations.hasRoom(at: timeSource.uptime) else { throw .renewedTooOften }
         var current = current
-        // A custom renewal can use another client, whose methods refuse tokens of this one.
+        // A custom renewal can use another client. Its methods would refuse a token whose source is this client.
         current?.source = nil
         var new = try await renewal.renew(client, current)
-        // A token that expires before it can be sent would be renewed for ever.
+        // A token that expires before it can be sent would be renewed forever.
         if new.isExpired(at: client.now.addingTimeInterval(0.1)) {
             expirations.count(new.accessToken, at: timeSource.uptime)
         }
@@ -198,7 +200,8 @@ final class OAuthAuthenticator: Authenticator {
         return current
     }
 
-    /// Returns the newest token: the stored one, or the one that replaced it but couldn't be saved. Ignores a token of another source.
+    /// Returns the newest token: the stored token, or a token that replaced it but couldn't be saved. Ignores a token of another
+    /// source.
     private func current(_ stored: OAuthToken?) throws(OAuthError) -> OAuthToken? {
         let last = unsaved.withLock { unsaved in
             if let last = unsaved, last.accessToken != stored?.accessToken { unsaved = nil }
@@ -208,7 +211,8 @@ final class OAuthAuthenticator: Authenticator {
         return token
     }
 
-    /// Returns a token with its source, and with its lifetime, which determines how long before its expiration date it is renewed.
+    /// Returns a token with its source and lifetime. The lifetime determines how long before its expiration date the token is
+    /// renewed.
     private func recorded(_ token: OAuthToken) throws(OAuthError) -> OAuthToken {
         var token = token
         if token.source == nil { token.source = try client.source }
@@ -225,8 +229,8 @@ final class OAuthAuthenticator: Authenticator {
     }
 }
 
-/// Limits the number of tokens that are refused, or that have expired when they arrive. Unlike the limit of an `AuthenticationInterceptor`, it doesn't
-/// count loading the stored token and failures.
+/// Limits the number of tokens that are refused, or that have expired when they arrive. Unlike the limit of an `AuthenticationInterceptor`,
+/// it doesn't count failures or the loading of the stored token.
 private final class TokenLimit: Sendable {
     private static let maximumCount = 5
     private static let interval = Duration.seconds(30)

@@ -9,8 +9,8 @@ public import Foundation
 /// let token = try await client.clientCredentials(scope: "reports.read")
 /// ```
 ///
-/// Requests use the session's transport and configuration, but not its cookies. Redirects aren't followed. Responses are limited to 1 MiB and 60
-/// seconds. Requests to an authorization server must use https, except to loopback addresses. If the session has an ``OAuthInterceptor``, it
+/// Requests use the session's transport and configuration, but not its cookies. Redirects aren't followed. Responses are limited to 1 MiB
+/// and 60 seconds. Requests to an authorization server must use https, except to loopback addresses. An ``OAuthInterceptor`` of the session
 /// doesn't change these requests.
 public struct OAuthClient: Sendable {
     /// The client's identifier.
@@ -73,8 +73,8 @@ public struct OAuthClient: Sendable {
     ///   - scope: A part of the token's scope. The default is nil: the same scope.
     ///   - resources: The resources that the token is for (RFC 8707). The default is none.
     ///   - parameters: Additional parameters of the request. The default is none.
-    /// - Throws: ``OAuthError/signInRequired`` if the token has no refresh token, ``OAuthError/tokenMismatch`` if it was issued by another server
-    ///   or for another client or key, and other errors.
+    /// - Throws: ``OAuthError/signInRequired`` if the token has no refresh token, ``OAuthError/tokenMismatch`` if it was issued by
+    ///   another server or for another client or key, and other errors.
     public func refresh(
         _ token: OAuthToken, scope: String? = nil, resources: [URL] = [], parameters: [String: String] = [:]
     ) async throws(OAuthError) -> OAuthToken {
@@ -89,11 +89,11 @@ public struct OAuthClient: Sendable {
         return new
     }
 
-    /// Exchanges a token for another one (RFC 8693), for example to call another service in the name of a user.
+    /// Exchanges a token for another one (RFC 8693), for example to call another service on behalf of a user.
     ///
     /// - Parameters:
-    ///   - subjectToken: The token of the party in whose name the new token is used.
-    ///   - subjectTokenType: The type of that token. The default is ``OAuthTokenType/accessToken``.
+    ///   - subjectToken: The token of the party on whose behalf the new token is used.
+    ///   - subjectTokenType: The type of `subjectToken`. The default is ``OAuthTokenType/accessToken``.
     ///   - actorToken: The token of the acting party and its type. The default is nil.
     ///   - requestedType: The type of the new token. The default is nil: the server chooses it.
     ///   - audiences: The names of the services that the new token is for. The default is none.
@@ -134,8 +134,8 @@ public struct OAuthClient: Sendable {
         try await token(grantType, try Parameter.optional("scope", scope) + Self.resources(resources), and: parameters)
     }
 
-    /// Revokes a token (RFC 7009). If it has a refresh token, that token is revoked, which usually includes its access tokens. Otherwise, the
-    /// access token is revoked.
+    /// Revokes a token (RFC 7009). If it has a refresh token, the method revokes the refresh token, which usually also revokes its access
+    /// tokens. Otherwise, the method revokes the access token.
     ///
     /// The server also reports success for a token that doesn't exist.
     ///
@@ -174,7 +174,6 @@ public struct OAuthClient: Sendable {
         }
     }
 
-    /// Requests a token.
     func token(
         _ grantType: String, _ form: [Parameter], and others: [String: String] = [:]
     ) async throws(OAuthError) -> OAuthToken {
@@ -199,7 +198,8 @@ public struct OAuthClient: Sendable {
         return form + others.sorted { $0.key < $1.key }.map { Parameter($0.key, $0.value) }
     }
 
-    /// Sends a form with the client's authentication and a proof. If the server requires a nonce, sends it again once (RFC 9449, section 8).
+    /// Sends a form with the client's authentication and a proof. If the server requires a nonce, sends the form again once (RFC 9449,
+    /// section 8).
     func post(_ form: [Parameter], to name: String, _ endpoint: URL?) async throws(OAuthError) -> EndpointSender.Reply {
         let alias = authentication.isMutualTLS ? server.mutualTLSEndpoints[name] : nil
         guard let url = alias ?? endpoint else { throw .missingEndpoint(name) }
@@ -264,7 +264,7 @@ public struct OAuthClient: Sendable {
             times: ["iat": date, "exp": date.addingTimeInterval(60)])
     }
 
-    /// Returns the error for a status that isn't the expected one.
+    /// Returns the error for an unexpected status.
     func refusal(_ reply: EndpointSender.Reply) -> OAuthError {
         guard let object = try? reply.object(), let code = object.nonemptyString("error") else {
             return .failed(status: reply.status)
@@ -279,11 +279,11 @@ public struct OAuthClient: Sendable {
     private func secrets(in form: [Parameter]) -> [String] {
         var secrets = form.filter { parameter in
             let isSecret = Redaction.isSensitiveParameter(parameter.name) || parameter.name == "state"
-            // For example, `subject_token_type`.
+            // Names such as `subject_token_type` aren't secret.
             return isSecret && !parameter.name.hasSuffix("_type") && !parameter.name.hasSuffix("_hint")
         }.map(\.value)
         if case .basic(let secret) = authentication.method { secrets.append(secret) }
-        // The longest first, because one can be a part of another.
+        // Sorts the longest first, because one secret can be part of another.
         return secrets.sorted { $0.utf8.count > $1.utf8.count }
     }
 }

@@ -24,14 +24,14 @@ public struct OAuthClientAuthentication: Sendable {
     /// The identifier and a secret in the form. Use it only if the server doesn't support ``basic(secret:)``.
     public static func post(secret: String) -> OAuthClientAuthentication { .init(method: .post(secret: secret)) }
 
-    /// A JSON Web Token that is signed with a private key (`private_key_jwt`, RFC 7523). Each request has a new token, which expires after 60
-    /// seconds.
+    /// A JSON Web Token that is signed with a private key (`private_key_jwt`, RFC 7523). Each request has a new token, which expires
+    /// after 60 seconds.
     ///
     /// - Parameters:
     ///   - key: The private key whose public key the server has.
     ///   - keyID: The identifier of the key (`kid`). The default is nil.
-    ///   - audience: The audience of the token. The default is nil, which means the server's issuer, or its token endpoint if the issuer isn't
-    ///     known.
+    ///   - audience: The audience of the token. The default is nil, which means the server's issuer, or its token endpoint if the
+    ///     issuer isn't known.
     public static func privateKeyJWT(
         _ key: any OAuthSigner, keyID: String? = nil, audience: String? = nil
     ) -> OAuthClientAuthentication {
@@ -40,7 +40,7 @@ public struct OAuthClientAuthentication: Sendable {
 
     /// A JSON Web Token from elsewhere (RFC 7523), for example the token of a workload's platform or of a signing service.
     ///
-    /// - Parameter assertion: Returns the token. It is called for each request. Its error fails the request.
+    /// - Parameter assertion: Returns the token. It is called for each request. If it throws an error, the request fails.
     public static func assertion(_ assertion: @escaping @Sendable () async throws -> String)
         -> OAuthClientAuthentication
     {

@@ -3,14 +3,14 @@ public import Foundation
 
 /// The reason why an OAuth flow failed.
 ///
-/// Messages contain no tokens, codes, secrets or requests. Text of the server is included only from an error response, in which the secrets
-/// of the request are replaced by `***`.
+/// Messages contain no tokens, codes, secrets or requests. They include text from the server only for an error response. In this text,
+/// `***` replaces the secrets of the request.
 public enum OAuthError: Error, Sendable {
     /// The authorization server refused a request.
     case refused(OAuthErrorResponse)
     /// The request failed before a complete response arrived.
     case requestFailed(AFError)
-    /// The authorization server answered with a status that isn't the expected one, and without an error code.
+    /// The authorization server responded with an unexpected status and without an error code.
     case failed(status: Int)
     /// A response of the authorization server isn't valid. The text describes what is wrong.
     case invalidResponse(String)
@@ -18,7 +18,8 @@ public enum OAuthError: Error, Sendable {
     case invalidMetadata(String)
     /// An argument, or the combination of arguments, isn't valid.
     case invalidArgument(String)
-    /// The server has no such endpoint. The text is its name in RFC 8414, such as `revocation_endpoint`.
+    /// The server doesn't have the required endpoint. The text is the endpoint's name in RFC 8414, such as
+    /// `revocation_endpoint`.
     case missingEndpoint(String)
     /// A secret would be sent without TLS to another machine.
     case insecureURL(host: String)

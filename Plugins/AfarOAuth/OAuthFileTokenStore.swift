@@ -2,9 +2,9 @@ public import Foundation
 
 /// Stores a token in a file that several processes can share, for example runs of a command-line tool.
 ///
-/// Only the file's owner can read it (mode 0600). The token isn't encrypted. A change replaces the file atomically, with a file whose
-/// name ends in `.tmp`. While a process changes the token, another file, whose name ends in `.lock`, is locked (`flock`). It isn't removed. Use a local file system. On Apple's systems, a store in
-/// the keychain is more secure.
+/// Only the file's owner can read it (mode 0600). The token isn't encrypted. Each change writes a file whose name ends in `.tmp`, and then
+/// replaces the token's file with it atomically. While a process changes the token, it locks (`flock`) another file, whose name ends in
+/// `.lock`. The lock file isn't removed. Use a local file system. On Apple's systems, a store in the keychain is more secure.
 public final class OAuthFileTokenStore: OAuthTokenStore {
     /// The maximum size of the file in bytes.
     private static let largestSize = 1 << 20
@@ -14,14 +14,15 @@ public final class OAuthFileTokenStore: OAuthTokenStore {
     private let path: String
     private let lock = AsyncLock()
 
-    /// Creates a store. The file is created with the first token, and its folder if it doesn't exist.
+    /// Creates a store. Storing the first token creates the file, and its folder if necessary.
     ///
     /// - Parameter file: The URL of the file. Symbolic links aren't followed.
     public init(_ file: URL) { path = file.path }
 
     /// Returns the stored token, or nil if the file doesn't exist.
     ///
-    /// - Throws: ``OAuthError/tokenStoreFailed(_:)`` if the file can't be read, is damaged, or belongs to or can be accessed by another user.
+    /// - Throws: ``OAuthError/tokenStoreFailed(_:)`` if the file can't be read, is damaged, belongs to another user, or can be accessed by
+    ///   another user.
     public func load() throws -> OAuthToken? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else {
@@ -48,7 +49,8 @@ public final class OAuthFileTokenStore: OAuthTokenStore {
 
     /// Replaces the token, after other processes and tasks have finished their changes.
     ///
-    /// The new file is created before the closure is called, so a folder without write permission fails before a refresh token is used.
+    /// The new file is created before the closure is called, so a missing write permission causes an error before a refresh token is
+    /// used.
     ///
     /// - Throws: The closure's error, ``OAuthError/tokenStoreFailed(_:)``, or `CancellationError` if the task is canceled while it waits.
     @discardableResult
@@ -87,7 +89,7 @@ public final class OAuthFileTokenStore: OAuthTokenStore {
         }
     }
 
-    /// Locks the file next to the token's file, which can't be locked itself, because each change replaces it.
+    /// Locks a file next to the token's file. The token's file itself can't be locked, because each change replaces it.
     private func lockFile() async throws -> Int32 {
         let end = ContinuousClock.now + Self.longestWait
         while true {
@@ -114,7 +116,7 @@ public final class OAuthFileTokenStore: OAuthTokenStore {
 
     private func lock(_ descriptor: Int32, until end: ContinuousClock.Instant) async throws {
         var delay = Duration.milliseconds(5)
-        // Not a blocking call, which couldn't be canceled.
+        // A blocking call couldn't be canceled.
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             guard errno == EWOULDBLOCK || errno == EINTR else { throw failure() }
             guard ContinuousClock.now < end else { throw failure("another process has locked it for too long") }
@@ -124,8 +126,8 @@ public final class OAuthFileTokenStore: OAuthTokenStore {
     }
 }
 
-/// A new file next to the file that it replaces. It is removed unless it has replaced that file. The name is always the same, so the file of a process
-/// that was killed is removed by the next one. Only the owner of the lock creates it.
+/// A temporary file next to the file that it replaces. It is removed unless it has replaced the other file. Its name is always the same, so
+/// the next process removes the file of a process that was killed. Only the owner of the lock creates the temporary file.
 private final class TemporaryFile {
     private let path: String
     private let temporaryPath: String
@@ -147,7 +149,7 @@ private final class TemporaryFile {
         close(descriptor)
     }
 
-    /// Whether no other process has replaced the file, after the file with the lock was removed.
+    /// Whether no other process has replaced this temporary file. A replacement is possible only if the lock file was removed.
     private var isCurrent: Bool {
         var (own, current) = (stat(), stat())
         return fstat(descriptor, &own) == 0 && lstat(temporaryPath, &current) == 0 && own.st_ino == current.st_ino

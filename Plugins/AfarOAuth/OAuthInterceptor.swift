@@ -15,14 +15,13 @@ public import Foundation
 /// let report = try await session.request("https://api.example.com/report").validate().serializingData().value
 /// ```
 ///
-/// The first request loads the token from the store. A token that expires within 30 seconds (or half of its lifetime, if
-/// that is shorter) is renewed before it is used. If a server refuses a
-/// token with the status 401, the token is renewed and the request is sent again. This requires that the request is validated. While a token is
-/// renewed, all requests wait for the same result. Canceling one of them doesn't affect the others. See `AuthenticationInterceptor`, on which this
-/// class is built.
+/// The first request loads the token from the store. A token that expires within 30 seconds (or half of its lifetime, if that is
+/// shorter) is renewed before it is used. If a server refuses a token with the status 401, the token is renewed and the request is sent
+/// again. This requires that the request is validated. While a token is renewed, all requests wait for the same result. Canceling one
+/// of them doesn't affect the others. See `AuthenticationInterceptor`, on which this class is built.
 ///
-/// A request for which a token was renewed isn't sent again if the service also refuses the new token. If a service refuses more than 5 tokens in 30
-/// seconds, its requests fail with ``OAuthError/renewedTooOften``. Other services aren't affected.
+/// A request for which a token was renewed isn't sent again if the service also refuses the new token. If a service refuses more than 5
+/// tokens in 30 seconds, its requests fail with ``OAuthError/renewedTooOften``. Other services aren't affected.
 ///
 /// A stored token that was issued by another server, or for another client or key, is ignored.
 ///
@@ -56,8 +55,8 @@ public final class OAuthInterceptor: RequestInterceptor {
     ///   - renewal: How a token is renewed. The default is ``OAuthRenewal/refreshToken``.
     ///   - origins: The URLs of the services to which tokens are sent. Only their schemes, hosts and ports count. Requests to other origins
     ///     aren't changed. If one of the URLs has no host, all requests fail.
-    ///   - onStoreFailure: Called with the error if a renewed token can't be saved. The interceptor continues to use the token, but after a
-    ///     restart, the user possibly must sign in again. Log the error.
+    ///   - onStoreFailure: Called with the error if a renewed token can't be saved. The interceptor continues to use the token, but the
+    ///     user might need to sign in again after a restart. Log the error.
     public init(
         client: OAuthClient, store: any OAuthTokenStore, renewal: OAuthRenewal = .refreshToken, origins: [URL],
         onStoreFailure: @escaping @Sendable (any Error) -> Void
@@ -76,7 +75,8 @@ public final class OAuthInterceptor: RequestInterceptor {
     /// The token that is added to requests, or nil if none has been loaded or requested yet.
     public var token: OAuthToken? { interceptor.credential?.token }
 
-    /// Returns the token, after loading or renewing it if necessary, for example for a connection that isn't a request of Afar.
+    /// Returns the token. Loads or renews it first if necessary. For example, use this method for a connection that Afar
+    /// doesn't make.
     ///
     /// Concurrent calls and requests share one renewal. Canceling the task doesn't cancel the renewal.
     ///
@@ -100,8 +100,8 @@ public final class OAuthInterceptor: RequestInterceptor {
 
     /// Stores a token and uses it for all further requests.
     ///
-    /// - Throws: ``OAuthError/tokenStoreFailed(_:)``, or ``OAuthError/tokenMismatch`` if the token was issued by another server or for another
-    ///   client or key.
+    /// - Throws: ``OAuthError/tokenStoreFailed(_:)``, or ``OAuthError/tokenMismatch`` if the token was issued by another server or for
+    ///   another client or key.
     public func signIn(with token: OAuthToken) async throws(OAuthError) {
         let stored = try await authenticator.replace(with: token)
         interceptor.credential = authenticator.credential(stored)
@@ -118,7 +118,7 @@ public final class OAuthInterceptor: RequestInterceptor {
 
     // MARK: RequestInterceptor
 
-    /// Adds the token to a request, after renewing it if necessary.
+    /// Adds the token to a request. Renews the token first if necessary.
     @preconcurrency
     public func adapt(
         _ urlRequest: URLRequest, for session: Session,
@@ -128,7 +128,7 @@ public final class OAuthInterceptor: RequestInterceptor {
         interceptor.adapt(urlRequest, for: session) { [self] in completion(adding(nil, to: $0)) }
     }
 
-    /// Adds the token to a request, after renewing it if necessary.
+    /// Adds the token to a request. Renews the token first if necessary.
     @preconcurrency
     public func adapt(
         _ urlRequest: URLRequest, using state: RequestAdapterState,
@@ -180,7 +180,7 @@ public final class OAuthInterceptor: RequestInterceptor {
         _ request: Request, for session: Session, dueTo error: any Error,
         completion: @escaping @Sendable (RetryResult) -> Void
     ) {
-        // The response can be that of another server, after a redirect.
+        // After a redirect, the response can be from another server.
         guard !EndpointSender.isSending, let response = request.response, response.statusCode == 401,
             let url = response.url, let origin = Self.origin(of: url), origins.contains(origin),
             let urlRequest = request.request, urlRequest.url.flatMap(Self.origin(of:)) == origin
@@ -240,10 +240,10 @@ public struct OAuthRenewal: Sendable {
 
     /// Creates a renewal.
     ///
-    /// - Parameter renew: Receives the client and the stored token, if there is one. It must not send requests that wait for the new token. For
-    ///   an error with the code `invalid_grant`, the stored token is removed. The closure can use another client with the same DPoP key. The
-    ///   stored token has no ``OAuthToken/source`` here, so that this client can refresh it. The new token is stored with the interceptor's
-    ///   client as its source.
+    /// - Parameter renew: Receives the client and the stored token, if there is one. It must not send requests that wait for the new token.
+    ///   If it throws an error with the code `invalid_grant`, the stored token is removed. The closure can use another client with the same
+    ///   DPoP key. The stored token has no ``OAuthToken/source`` here, so that the other client can refresh it. The new token is stored
+    ///   with the interceptor's client as its source.
     public init(_ renew: @escaping @Sendable (OAuthClient, OAuthToken?) async throws(OAuthError) -> OAuthToken) {
         self.renew = renew
     }

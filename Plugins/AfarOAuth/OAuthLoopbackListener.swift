@@ -10,9 +10,9 @@ import Synchronization
 /// let token = try await authorization.token(from: listener)
 /// ```
 ///
-/// The listener is bound to a loopback address, so other machines can't connect to it. It accepts the first redirect that belongs to the
-/// authorization, and then closes. Other requests are answered with an error, and the listener continues to wait. All methods can be called from
-/// any thread.
+/// The listener is bound to a loopback address, so other machines can't connect to it. It accepts the first redirect that belongs to
+/// the authorization, and then closes. Other requests are answered with an error, and the listener continues to wait. All methods can
+/// be called from any thread.
 public final class OAuthLoopbackListener: Sendable {
     /// A loopback address.
     public enum Address: Sendable {
@@ -87,7 +87,7 @@ extension OAuthAuthorization {
     /// Waits for the browser's redirect, and then requests the token.
     ///
     /// - Parameters:
-    ///   - listener: The listener whose redirect URI the authorization has. It can be used once.
+    ///   - listener: A listener with the authorization's redirect URI. It can be used once.
     ///   - timeout: The longest time to wait for the redirect. The default is 5 minutes.
     ///   - page: The HTML that the browser shows after the redirect. The default is ``defaultPage``.
     /// - Throws: ``OAuthError/redirectTimedOut``, ``OAuthError/cancelled``, and the errors of ``token(redirectedTo:)``.
@@ -102,7 +102,7 @@ extension OAuthAuthorization {
     }
 }
 
-/// A socket that listens on a loopback address, and a pair of sockets that ends a wait for it.
+/// A socket that listens on a loopback address, and a pair of sockets that can end a wait for connections.
 final class LoopbackSocket: Sendable {
     let descriptor: Int32
     /// The host and port, as in the field `Host`.
@@ -144,7 +144,7 @@ final class LoopbackSocket: Sendable {
     /// Refuses new connections.
     func stopListening() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
-    /// Ends the wait, or the next one. Never blocks, because a full socket has the same effect.
+    /// Ends the current wait, or the next one. Never blocks: if the socket is full, the bytes in it have the same effect.
     func wake() {
         var byte: UInt8 = 0
         _ = write(wakeWriter, &byte, 1)

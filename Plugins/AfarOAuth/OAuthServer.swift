@@ -46,8 +46,8 @@ public struct OAuthServer: Sendable, Hashable {
 
     /// Requests the metadata of a server.
     ///
-    /// The metadata is at `/.well-known/oauth-authorization-server` (RFC 8414, section 3). If that doesn't exist, the location of OpenID
-    /// Connect is used. Redirects aren't followed.
+    /// The metadata is at `/.well-known/oauth-authorization-server` (RFC 8414, section 3). If it doesn't exist there, the location of
+    /// OpenID Connect is used. Redirects aren't followed.
     ///
     /// - Parameters:
     ///   - issuer: The server's identifier, a URL with https without query and fragment. For a loopback address, http is permitted.
@@ -80,8 +80,8 @@ public struct OAuthServer: Sendable, Hashable {
         throw lastError
     }
 
-    /// Returns where metadata can be found: the well-known path before the issuer's path (RFC 8414, section 3.1), and the one of OpenID
-    /// Connect, after it.
+    /// Returns the URLs at which the metadata can be found. The well-known path of RFC 8414, section 3.1, precedes the issuer's path.
+    /// The well-known path of OpenID Connect follows it.
     static func locations(of issuer: URL) -> [URL] {
         guard var components = URLComponents(url: issuer, resolvingAgainstBaseURL: true) else { return [] }
         var path = components.percentEncodedPath
@@ -95,7 +95,7 @@ public struct OAuthServer: Sendable, Hashable {
     }
 
     init(metadata: JSONObject, issuer: String) throws(OAuthError) {
-        // The comparison has no normalization (RFC 8414, section 3.3).
+        // The issuers are compared without normalization (RFC 8414, section 3.3).
         guard let found = metadata.string("issuer"), found == issuer else {
             throw .invalidMetadata("Its issuer isn't the requested one. Compare both, including a slash at the end.")
         }

@@ -39,7 +39,8 @@ extension OAuthSigner {
         return "\(text).\(try Self.result(of: { try signature(for: Data(text.utf8)) }).base64URLEncoded)"
     }
 
-    /// The required members of the public key. Others aren't part of the thumbprint (RFC 7638, section 3.2), and could be private.
+    /// The required members of the public key. Other members aren't part of the thumbprint (RFC 7638, section 3.2), and could be
+    /// private.
     private func jwk() throws(OAuthError) -> [String: String] {
         let all = try Self.result(of: publicJWK)
         let names: Set<String>

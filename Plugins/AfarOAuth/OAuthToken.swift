@@ -49,8 +49,8 @@ public struct OAuthToken: Sendable, Hashable, Codable {
     ///
     /// - Parameters:
     ///   - date: The current date.
-    ///   - leeway: How long before its expiration date a token counts as expired, in seconds. The default is nil: 30 seconds, or half of the
-    ///     lifetime if that is shorter.
+    ///   - leeway: How long before its expiration date a token counts as expired, in seconds. The default is nil: 30 seconds, or half
+    ///     of the lifetime if that is shorter.
     public func isExpired(at date: Date, leeway: TimeInterval? = nil) -> Bool {
         let leeway = leeway ?? min(30, max(0, (lifetime ?? .infinity) / 2))
         return expirationDate.map { $0.timeIntervalSince(date) <= leeway } ?? false
@@ -89,11 +89,11 @@ extension OAuthToken: CustomStringConvertible, CustomDebugStringConvertible, Cus
 
 /// The authorization server, client and key for which a token was issued.
 ///
-/// A source contains neither the scope nor the resources of a token. Interceptors of one client that request different scopes or resources need
-/// different stores.
+/// A source contains neither the scope nor the resources of a token. Interceptors of one client that request different scopes or
+/// resources need different stores.
 ///
-/// Clients record it in each token. A client doesn't send a refresh token to another server, and an ``OAuthInterceptor`` ignores a stored token of
-/// another source, for example because two configurations use the same file (mix-up, RFC 9700, section 4.4).
+/// Clients record the source in each token. A client doesn't send a refresh token to another server. An ``OAuthInterceptor`` ignores a
+/// stored token of another source, for example if two configurations use the same file (mix-up, RFC 9700, section 4.4).
 public struct OAuthTokenSource: Sendable, Hashable, Codable {
     /// The server's identifier, or nil if it isn't known.
     public var issuer: String?
@@ -144,7 +144,7 @@ extension OAuthToken {
     private static let names: Set = [
         "access_token", "token_type", "expires_in", "refresh_token", "scope", "id_token", "issued_token_type",
     ]
-    /// The longest lifetime in seconds. A longer one, or one that isn't a number, can't be a date.
+    /// The longest lifetime in seconds. A longer lifetime, or one that isn't a number, can't be converted to a date.
     private static let longestLifetime: TimeInterval = 100 * 365 * 86_400
 
     /// Reads a token response (RFC 6749, section 5.1).
@@ -165,7 +165,7 @@ extension OAuthToken {
             guard let seconds = object.seconds("expires_in"), seconds >= 0 else {
                 throw .invalidResponse("Its expires_in isn't a number of seconds.")
             }
-            // Some servers send 0 for a lifetime that they don't determine.
+            // Some servers send 0 if they don't specify a lifetime.
             if seconds > 0 {
                 lifetime = min(seconds, Self.longestLifetime)
                 expirationDate = lifetime.map { date.addingTimeInterval($0) }
@@ -178,7 +178,7 @@ extension OAuthToken {
             otherMembers: object.texts(except: Self.names))
     }
 
-    /// Whether a text can be sent in a header (RFC 6750, section 2.1, without its stricter alphabet).
+    /// Whether a text can be sent in a header. RFC 6750, section 2.1, permits fewer characters.
     private static func isToken(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
     }

@@ -3,16 +3,16 @@ import Foundation
 
 /// Stores the token of one user at one authorization server.
 ///
-/// A refresh token often can be used only once. Therefore, ``update(_:)`` must run one closure at a time, in all processes that share the store.
-/// All methods can be called from any thread.
+/// A refresh token can often be used only once. Therefore, ``update(_:)`` must run one closure at a time, in all processes that share the
+/// store. All methods can be called from any thread.
 public protocol OAuthTokenStore: Sendable {
     /// Returns the stored token, or nil if none is stored.
     func load() async throws -> OAuthToken?
 
     /// Replaces the token with the result of a closure, which can take as long as a request.
     ///
-    /// - Parameter change: Receives the stored token and returns the new one. If it returns nil, the stored token is removed. If it throws, the
-    ///   store isn't changed.
+    /// - Parameter change: Receives the stored token and returns the new one. If it returns nil, the stored token is removed. If it
+    ///   throws, the store isn't changed.
     /// - Returns: The new token.
     /// - Throws: The closure's error, or the store's.
     @discardableResult
@@ -45,7 +45,7 @@ public final class OAuthMemoryTokenStore: OAuthTokenStore {
     }
 }
 
-/// A lock for tasks. It is acquired in the order of the calls.
+/// A lock for tasks. Tasks acquire it in the order of their calls.
 final class AsyncLock: Sendable {
     private struct State {
         var isLocked = false
@@ -64,7 +64,8 @@ final class AsyncLock: Sendable {
         let isAcquired = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let result = state.withLock { state -> Bool? in
-                    // If the task is canceled after this check, `onCancel` waits for the lock and then finds the waiter.
+                    // If the task is canceled after this check, `onCancel` waits for the state's lock and then finds the
+                    // waiter.
                     if Task.isCancelled { return false }
                     guard state.isLocked else {
                         state.isLocked = true

@@ -9,9 +9,9 @@ import Foundation
 /// let token = try await client.authorization(resuming: pending).token(redirectedTo: url)
 /// ```
 ///
-/// The encoded form contains the secrets of the authorization: its `state` and its verifier (RFC 7636). Store it where only your program can read
-/// it, for at most a few minutes, and bind it to the browser's session, so that the redirect of another browser isn't accepted (RFC 9700,
-/// section 4.7). Remove it before you use it: a second use of a code can revoke the tokens of the first (RFC 6749, section 4.1.2).
+/// The encoded form contains the secrets of the authorization: its `state` and its verifier (RFC 7636). Store it where only your program
+/// can read it, for at most a few minutes. Bind it to the browser's session, so that the redirect of another browser isn't accepted (RFC
+/// 9700, section 4.7). Remove it before you use it: using a code twice can revoke the tokens of the first use (RFC 6749, section 4.1.2).
 /// Descriptions and mirrors hide the secrets.
 public struct OAuthPendingAuthorization: Sendable, Hashable, Codable {
     let url: URL

@@ -14,7 +14,7 @@ final class RequestRecords: Sendable {
         var nonce: String?
         /// Whether the request has been sent again with a nonce.
         var isRetriedWithNonce = false
-        /// The number of tokens that were refused since the last other response.
+        /// The number of tokens refused since the last response that wasn't a refusal.
         var refusals = 0
     }
 
@@ -27,7 +27,6 @@ final class RequestRecords: Sendable {
 
     init(_ dpop: OAuthDPoP?) { self.dpop = dpop }
 
-    /// Records the nonce in the proof of a request.
     func record(_ nonce: String?, of request: Request) { change(request) { $0.nonce = nonce } }
 
     /// Returns whether a refused request is sent again with a new nonce, at most once in a row.
@@ -43,8 +42,9 @@ final class RequestRecords: Sendable {
 
     /// Returns whether the token of a refused request is renewed.
     ///
-    /// - Parameter isNew: Whether the refused token is the last one that was issued. It isn't renewed if the request was refused before, because
-    ///   the service apparently refuses all tokens. An older token was replaced while the request was sent, but not again and again.
+    /// - Parameter isNew: Whether the refused token is the last one that was issued. Such a token isn't renewed if the request was refused
+    ///   before, because the service apparently refuses all tokens. An older token was replaced while the request was sent, so the request
+    ///   is sent again, but at most ``maximumRefusals`` times in a row.
     func permitsRenewal(for request: Request, refusing isNew: Bool) -> Bool {
         change(request) { record in
             guard record.refusals == 0 || !isNew && record.refusals < Self.maximumRefusals else { return false }
@@ -54,12 +54,12 @@ final class RequestRecords: Sendable {
         }
     }
 
-    /// Changes the record of a request. With the first change, it begins to observe the responses of the request.
+    /// Changes the record of a request. The first change begins the observation of the request's responses.
     private func change<Value>(_ request: Request, _ change: (inout Record) -> Value) -> Value {
         let id = ObjectIdentifier(request)
         let (value, isFirst) = records.withLock { records in
             let known = records[id].flatMap { $0.request === request ? $0 : nil }
-            // Requests that have ended are removed when the number doubles.
+            // Requests that have ended are removed when the number of records doubles.
             if known == nil, records.count >= 64, records.count.nonzeroBitCount == 1 {
                 records = records.filter { $0.value.request != nil }
             }

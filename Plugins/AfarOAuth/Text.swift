@@ -7,14 +7,14 @@ import Foundation
 func randomText(_ count: Int) -> String { Data((0..<count).map { _ in .random(in: .min ... .max) }).base64URLEncoded }
 
 extension String {
-    /// A text of a server as one short line, which a terminal can show.
+    /// A server's text as one short line that is safe to show in a terminal.
     var singleLine: String {
         String(unicodeScalars.prefix(500).map { $0.properties.isControl ? " " : Character($0) })
     }
 }
 
 extension Unicode.Scalar.Properties {
-    /// Whether a terminal can interpret the character, or it changes the order of text.
+    /// Whether the character can control a terminal or change the order of text.
     var isControl: Bool {
         switch generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: true
@@ -65,7 +65,6 @@ enum FormText {
     }
 }
 
-/// A parameter of a request.
 struct Parameter: Sendable, Equatable {
     let name: String
     let value: String
@@ -93,12 +92,13 @@ struct Origin: Hashable, Sendable {
 
     /// Returns whether credentials can be sent: with TLS, or within this machine (RFC 8252, section 7.3).
     ///
-    /// - Parameter network: The settings of the requests, which are sent without proxies. The default is nil, for a browser.
+    /// - Parameter network: The settings of the requests. Requests are sent without proxies. The default is nil, which is for a
+    ///   browser.
     func isSecure(over network: NetworkSettings? = nil) -> Bool {
         scheme == "https" || staysOnThisMachine(over: network)
     }
 
-    /// Returns whether only this machine receives requests without proxies.
+    /// Returns whether requests that are sent without proxies stay on this machine.
     func staysOnThisMachine(over network: NetworkSettings? = nil) -> Bool {
         let address = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
         return network.withoutProxies.staysOnThisMachine(scheme: scheme, authority: "\(address):\(port)")

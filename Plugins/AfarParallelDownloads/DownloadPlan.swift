@@ -24,8 +24,8 @@ struct FileVersion: Equatable, Sendable {
 
     /// Returns whether a partial response to a request with this validator has the same version.
     ///
-    /// If the validator is an entity tag, the response must repeat it. A `Last-Modified` date can be missing (RFC 9110, section
-    /// 15.3.7).
+    /// If the validator is an entity tag, the response must repeat it. A `Last-Modified` date can be missing from the response
+    /// (RFC 9110, section 15.3.7).
     func includes(_ head: ResponseHead) -> Bool {
         guard origin == Self.origin(of: head) else { return false }
         guard let validator else { return true }
@@ -57,7 +57,7 @@ struct DownloadPlan: Sendable {
 
     mutating func begin() { active += 1 }
 
-    /// Returns the next part, or nil if no bytes are left. Then, the worker ends.
+    /// Returns the next part, or nil if no bytes are left. The worker then ends.
     ///
     /// The parts become smaller toward the end, so that no worker has much left when the others have finished.
     mutating func next() -> Range<Int64>? {

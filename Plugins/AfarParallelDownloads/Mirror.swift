@@ -5,8 +5,8 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// The URL that sent the first part after redirects. The other parts are requested there, because each redirect of a load balancer can lead to
-/// another mirror, whose validators differ.
+/// The URL that sent the first part after redirects. The other parts are requested from this URL, because each redirect by a load balancer
+/// can lead to another mirror with different validators.
 ///
 /// It replaces the URL after all adapters have run, as a redirect does.
 struct Mirror: RequestInterceptor, Equatable {

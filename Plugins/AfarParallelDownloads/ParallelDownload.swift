@@ -10,7 +10,8 @@ public import Foundation
 ///
 /// The download starts when you call `resume()`, add a handler with `response(queue:completionHandler:)`, or read `value` or `result`. Its
 /// value is the location of the complete file. It fails with a ``ParallelDownloadError``, a ``AfarCore/DigestError``, or the
-/// ``AfarCore/AFError`` of a request. Then, its temporary file is removed, unless ``keepPartialFile()`` was called. You can use all members from any thread.
+/// ``AfarCore/AFError`` of a request. If it fails, its temporary file is removed, unless ``keepPartialFile()`` was called. You can use all
+/// members from any thread.
 public final class ParallelDownload: Transfer<URL>, @unchecked Sendable {
     // Sendable because the locks protect all state.
 
@@ -60,8 +61,9 @@ public final class ParallelDownload: Transfer<URL>, @unchecked Sendable {
         return self
     }
 
-    /// The data with which another download continues, also in another process. It is available after a failure or cancellation if
-    /// ``keepPartialFile()`` was called and the server supports ranges with a strong validator. Otherwise, it is nil, and the file was removed.
+    /// The data that another download requires to continue, even in another process. It is available after a failure or cancellation if
+    /// ``keepPartialFile()`` was called and the server supports ranges with a strong validator. Otherwise, it is nil, and the file was
+    /// removed.
     ///
     /// It contains the location of the partial file and the ranges that are missing, but no URL and no headers.
     public var resumeData: Data? { state.withLock { $0.resumeData } }
@@ -69,7 +71,8 @@ public final class ParallelDownload: Transfer<URL>, @unchecked Sendable {
     /// Continues an earlier download of the same file. Call this method before the download starts.
     ///
     /// The download fails with a ``AfarCore/ResumeDataError`` if the data or the file can't be used, and with
-    /// ``ParallelDownloadError/changedOnServer`` if the server has another version of the file. Then, start again without the data.
+    /// ``ParallelDownloadError/changedOnServer`` if the server has another version of the file. In these cases, start again without
+    /// the data.
     ///
     /// - Parameter data: The ``resumeData`` of the earlier download. Its file must be on the file system of the destination.
     @discardableResult
@@ -78,7 +81,6 @@ public final class ParallelDownload: Transfer<URL>, @unchecked Sendable {
         return self
     }
 
-    /// The earlier download that this one continues.
     func earlier() throws -> PartialDownload? {
         try state.withLock { $0.earlier }.map { try PartialDownload(decoding: $0) }
     }
@@ -134,7 +136,6 @@ public final class ParallelDownload: Transfer<URL>, @unchecked Sendable {
     }
 }
 
-/// The digests that a download verifies.
 struct DigestChecks: Sendable {
     var expected: [FileDigest] = []
     /// Whether the server must send a digest. Nil if its digest isn't verified.

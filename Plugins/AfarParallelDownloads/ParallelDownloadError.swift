@@ -9,11 +9,13 @@ public enum ParallelDownloadError: Error, Sendable, Hashable {
     case wrongRange(requested: String, received: String?)
     /// The server sent more or fewer bytes than its header fields specify.
     case wrongLength(expected: Int64, received: Int64)
-    /// The response has a content coding, such as `gzip`, although none was requested. Ranges of a coded body can't be decoded.
+    /// The response has a content coding, such as `gzip`, although none was requested. Ranges of an encoded body can't be
+    /// decoded.
     case contentCoding(String)
     /// The request isn't a GET, or has a body or a `Range` or conditional header.
     case unsupportedRequest
-    /// The file can't be written. The associated values are its path and the system's error number, for example `ENOSPC` if the disk is full.
+    /// The file can't be written. The associated values are its path and the system's error number, for example `ENOSPC` if the disk is
+    /// full.
     case cannotWrite(path: String, code: Int32)
 }
 

@@ -86,7 +86,7 @@ final class ParallelDownloadJob: Sendable {
                 try await work(on: file)
             }
             for await _ in opened {}
-            // Without parts, the workers find nothing to do.
+            // If the server doesn't support parts, the workers find nothing to do.
             for _ in 1..<max(2, workers) where workers > 1 {
                 state.withLock { $0.plan.begin() }
                 group.addTask { [self] in try await work(on: file) }
@@ -175,15 +175,14 @@ final class ParallelDownloadJob: Sendable {
         return state.withLock { $0.plan.giveBack(rest) }
     }
 
-    /// Requests a part until it is complete.
     private func fetch(_ part: Part) async throws {
         repeat { try await request(part) } while try !part.isComplete()
     }
 
     // MARK: Requests
 
-    /// Sends a request for the rest of a part to the mirror that sent the first part. If it fails, the original URL is requested, which can
-    /// redirect to another URL of that mirror, for example with a new signature.
+    /// Sends a request for the rest of a part to the mirror that sent the first part. If the request fails, the original URL is requested.
+    /// It can redirect to another URL of that mirror, for example one with a new signature.
     private func request(_ part: Part) async throws {
         let mirror = state.withLock { $0.mirror }
         do {
@@ -195,7 +194,7 @@ final class ParallelDownloadJob: Sendable {
             do {
                 try await request(part, from: nil)
             } catch let other where other.ownError as? ParallelDownloadError == .changedOnServer {
-                // The other mirror has another file or other validators, so the failure of the first one is the reason.
+                // The other mirror has another file or other validators, so the failure of the first mirror is reported.
                 throw error
             }
         }

@@ -26,7 +26,6 @@ final class Part: Sendable {
         var end: Int64?
         /// The end of the current response's range. A server can send less than was requested.
         var responseEnd: Int64?
-        /// The highest position so far.
         var furthest: Int64
         /// The highest position when the last counted failure occurred.
         var furthestAtFailure: Int64
@@ -202,7 +201,8 @@ final class Part: Sendable {
         }
     }
 
-    /// The minimum length of a response that contains less than the requested range. Otherwise, a server could cause any number of requests.
+    /// The minimum length of a response that contains less than the requested range. Without a minimum, a server could cause any number of
+    /// requests.
     private static let minimumShortLength: Int64 = 1 << 16
 
     /// Returns the range of a response and the length of the whole file. A server can send less than the requested range.
@@ -246,7 +246,8 @@ final class Part: Sendable {
         return true
     }
 
-    /// Returns whether the part is complete after a complete response. The end of a file of unknown length is its last byte.
+    /// Called after a response has ended. Returns whether the part has all its bytes. If the file's length is unknown, the part
+    /// ends with the last received byte.
     ///
     /// - Throws: ``ParallelDownloadError/wrongLength(expected:received:)`` if the response was too short.
     func isComplete() throws -> Bool {

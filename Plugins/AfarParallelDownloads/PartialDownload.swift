@@ -29,7 +29,6 @@ struct PartialDownload: Codable, Sendable {
         self.missing = missing.sorted { $0.lowerBound < $1.lowerBound }.map { [$0.lowerBound, $0.upperBound] }
     }
 
-    /// - Throws: A ``ResumeDataError``.
     init(decoding data: Data) throws(ResumeDataError) {
         // Foundation's decoder can crash on input that ends with an opening bracket.
         guard data.count <= Self.largestSize, data.last == UInt8(ascii: "}"),

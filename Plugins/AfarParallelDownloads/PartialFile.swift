@@ -3,7 +3,7 @@ import Foundation
 
 /// The temporary file next to the destination. Each part of the download is written at its own offset.
 ///
-/// It is removed when this object is released, unless it was moved.
+/// The file is removed when this object is released, unless the file was moved.
 final class PartialFile: Sendable {
     let url: URL
     private let descriptor: Int32
@@ -13,7 +13,7 @@ final class PartialFile: Sendable {
 
     /// Creates the file and missing directories.
     ///
-    /// - Throws: A ``ParallelDownloadError``, or the error of other downloads if the destination is a directory.
+    /// - Throws: A ``ParallelDownloadError``, or the error that other downloads throw if the destination is a directory.
     init(nextTo destination: URL) throws {
         let folder = destination.deletingLastPathComponent()
         url = folder.appending(path: "\(Self.prefix)\(UUID().uuidString)")
@@ -43,7 +43,7 @@ final class PartialFile: Sendable {
             && status.st_nlink == 1 && status.st_mode & 0o077 == 0 && status.st_size == earlier.length
         guard isOwn, url.lastPathComponent.hasPrefix(Self.prefix) else { throw ResumeDataError.damaged }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw ResumeDataError.inUse(path: url.path) }
-        // The complete file is renamed.
+        // The complete file is renamed, so it must be on the same file system as the destination.
         guard stat(destination.deletingLastPathComponent().path, &folder) == 0, folder.st_dev == status.st_dev else {
             throw ParallelDownloadError.cannotWrite(path: destination.path, code: EXDEV)
         }

@@ -39,25 +39,26 @@ extension Session {
     /// request. If the server doesn't support ranges, its response to the first request is the whole file.
     ///
     /// All responses must have the same validator, report the same length of the whole file, and come from the same scheme, host and port.
-    /// Otherwise, the download fails with a ``ParallelDownloadError``. If the URL redirects, the other parts are requested from the URL that sent
-    /// the first part, without credentials if its origin differs. If that URL fails, the original one is requested again. Content codings aren't
-    /// requested, and a coded response is an error.
+    /// Otherwise, the download fails with a ``ParallelDownloadError``. If the URL redirects, the other parts are requested from the URL
+    /// that sent the first part, without credentials if its origin differs. If that URL fails, the original one is requested again. Content
+    /// codings aren't requested, and an encoded response is an error.
     ///
-    /// If a connection is lost after the download has begun, only the missing bytes of its part are requested again, after a delay of 0.5 to
-    /// 8 seconds (``SessionConfiguration/timeSource``). The same applies to the status codes 408, 429, 500, 502, 503 and 504. A
-    /// `Retry-After` of up to 60 seconds lengthens the delay. A part fails after five retries in a row without 1 MiB of progress, or if
-    /// `Retry-After` is longer. Then the other requests load it, so a server that limits connections only reduces the speed. The session's
+    /// If a connection is lost after the download has begun, only the missing bytes of its part are requested again, after a delay of 0.5
+    /// to 8 seconds (``SessionConfiguration/timeSource``). The missing bytes are also requested again after the status codes 408, 429,
+    /// 500, 502, 503 and 504. A `Retry-After` of up to 60 seconds lengthens the delay. A part fails after five retries in a row without 1
+    /// MiB of progress, or if `Retry-After` is longer. The other requests then load the rest of the part. Therefore, a server that limits
+    /// the number of connections slows the download down, but doesn't make it fail. The session's
     /// ``SessionConfiguration/timeoutIntervalForResource`` limits the time of the whole download.
     ///
     /// The bytes are written to a temporary file next to the destination. It is moved when it is complete, and removed if the download
-    /// fails or is canceled. If the process is killed, a file whose name begins with `.afar-` remains. If the destination is a directory, the
-    /// download fails with ``AFError/downloadedFileMoveFailed(error:source:destination:)`` before the first request.
+    /// fails or is canceled. If the process is killed, a file whose name begins with `.afar-` remains. If the destination is a
+    /// directory, the download fails with ``AFError/downloadedFileMoveFailed(error:source:destination:)`` before the first request.
     ///
     /// - Parameters:
     ///   - convertible: Creates the GET request of each part.
-    ///   - parallel: The maximum number of simultaneous requests, at least 1. It is also limited by the session's
-    ///     ``SessionConfiguration/httpMaximumConnectionsPerHost``, whose default is 6, because a request that waits for a connection could
-    ///     time out.
+    ///   - parallel: The maximum number of simultaneous requests, at least 1. The session's
+    ///     ``SessionConfiguration/httpMaximumConnectionsPerHost`` (6 by default) also limits it, because a request that waits for a
+    ///     connection could time out.
     ///   - interceptor: Adapts and retries each request. The default is nil.
     ///   - prepare: Called with each request before it starts, for example to add a credential. The default does nothing.
     ///   - file: The destination. An existing file is replaced, and missing directories are created.

@@ -2,8 +2,8 @@ import AfarCore
 import AfarTransport
 import Foundation
 
-/// The stage of the circuit breaker and the bulkhead. It handles each request that is sent to a server, after redirects, credentials and the
-/// cache.
+/// The stage of the circuit breaker and the bulkhead. It handles each request that is sent to a server, after redirects, credentials
+/// and the cache.
 struct AdmissionStage: ExchangeStage {
     let hosts: Hosts
 
@@ -60,7 +60,7 @@ final class AdmissionRun: StageRun {
             state.withLock { ($0.phase, $0.ticket, $0.start) = (.running, ticket, now) }
             return .now(sending(hop))
         case .waiting(let ticket, let place):
-            // The request can already have been given a place.
+            // The request might already have a place.
             state.withLock { state in
                 state.ticket = ticket
                 if case .waiting = state.phase { state.phase = .waiting(place: place) }
@@ -76,7 +76,6 @@ final class AdmissionRun: StageRun {
         }
     }
 
-    /// Ends the wait for the bulkhead after a time.
     private func limitWait(to limit: Duration) {
         let timer = hosts.delays.schedule(after: limit, by: time) { [weak self] in self?.giveUp(.late) }
         let isWaiting = state.withLock { state in
@@ -148,7 +147,7 @@ final class AdmissionRun: StageRun {
         }
     }
 
-    /// Takes a place among the concurrent requests. Returns false if the run no longer needs it.
+    /// Takes a place among the concurrent requests. Returns false if the run no longer needs the place.
     func proceed() -> Bool {
         let now = time.uptime
         let (isNeeded, continuation, timer) = state.withLock {
@@ -162,7 +161,7 @@ final class AdmissionRun: StageRun {
         return isNeeded
     }
 
-    /// Ends the wait without a place, unless the run has one.
+    /// Ends the wait without a place, unless the run already has a place.
     private func giveUp(_ turn: Turn) {
         guard case .waiting(let place?) = state.withLock({ $0.phase }),
             hosts.leaveLine(of: key, place, at: time.uptime, hasTimedOut: turn == .late)
@@ -231,8 +230,8 @@ final class AdmissionRun: StageRun {
         return last.head.map { .success($0) }
     }
 
-    /// How long a call must have run to count as a failure if the deadline ends it. Retries or an adapter can have used most of the time
-    /// before the call began, so a short call isn't the host's fault.
+    /// The minimum duration of a call that counts as a failure if the deadline ends it. Retries or an adapter might have used most of
+    /// the time before the call began, so a short call isn't the host's fault.
     private var shortestFailure: Duration {
         hosts.policies.circuitBreaker?.slowCallDuration ?? .seconds((hosts.policies.deadline ?? 0) / 2)
     }

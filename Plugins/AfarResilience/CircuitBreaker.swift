@@ -1,30 +1,31 @@
 public import AfarTransport
 public import Foundation
 
-/// The rules for rejecting requests to a host that fails, before they are sent.
+/// The rules for rejecting requests to a failing host before they are sent.
 ///
-/// The circuit of a host is closed at first. It opens when too many of the recent calls have failed or were slow. While the circuit is open,
-/// requests fail immediately with a ``CircuitBreakerError``. After ``openDuration``, the circuit is half-open and lets a few requests pass,
-/// the probes. If all of them succeed, the circuit closes. If one fails, the circuit opens again.
+/// The circuit of a host is closed at first. It opens when too many of the recent calls have failed or were slow. While the circuit is
+/// open, requests fail immediately with a ``CircuitBreakerError``. After ``openDuration``, the circuit is half-open and lets a few requests
+/// (the probes) pass. If all of them succeed, the circuit closes. If one fails, the circuit opens again.
 ///
-/// A call is one request to the server: each attempt, each hop of a redirect and each answer to a challenge. Responses from the cache aren't
-/// calls. The duration of a call ends when the response's head has arrived.
+/// A call is one request to the server: each attempt, each hop of a redirect and each answer to a challenge. Responses from the cache
+/// aren't calls. The duration of a call ends when the response's head has arrived.
 public struct CircuitBreaker: Sendable {
     /// The calls from which the rates are computed.
     public enum Window: Sendable, Hashable {
         /// The last calls.
         case calls(Int)
-        /// The calls of a period until now. It advances in ten steps.
+        /// The calls in a period that ends now. The period advances in ten steps.
         case period(Duration)
     }
 
     /// The calls from which the rates are computed. The default is the last 100 calls.
     public var window = Window.calls(100)
-    /// The number of calls in the window below which the circuit doesn't open. The default is 20. If the window has fewer calls, it is full.
+    /// The minimum number of calls in the window for the circuit to open. The default is 20. If the window can't hold that many calls, a
+    /// full window is sufficient.
     public var minimumCalls = 20
     /// The share of failed calls at which the circuit opens, from 0 to 1. The default is 0.5.
     public var failureRate = 0.5
-    /// The duration from which a call counts as slow; nil (the default) if no call does.
+    /// The minimum duration of a slow call. The default is nil: no call counts as slow.
     public var slowCallDuration: Duration?
     /// The share of slow calls at which the circuit opens, from 0 to 1. The default is 0.5.
     public var slowCallRate = 0.5
@@ -35,8 +36,8 @@ public struct CircuitBreaker: Sendable {
     /// Decides whether a response or a transport's error is a failure. The default is nil: statuses from 500 and errors of the network and
     /// the server are failures.
     ///
-    /// Called on a Dispatch queue, one call at a time, after the response has ended. Not called for canceled requests, or for errors that the
-    /// server didn't cause.
+    /// Called on a Dispatch queue, one call at a time, after the response has ended. Not called for canceled requests, or for errors
+    /// that the server didn't cause.
     public var isFailure: (@Sendable (Result<ResponseHead, TransportError>) -> Bool)?
 
     /// Creates the default rules.
@@ -112,7 +113,7 @@ struct Circuit: Sendable {
     private var phase = Phase.closed
     private var phaseNumber = 0
 
-    /// Creates a closed circuit. Without rules, it opens only if it is forced.
+    /// Creates a closed circuit. Without rules, it opens only if it is forced open.
     init(_ rules: CircuitBreaker?) {
         self.rules = rules ?? .none
         window = CallWindow(self.rules.window)
@@ -142,7 +143,7 @@ struct Circuit: Sendable {
         return .admitted(Ticket(phase: phaseNumber))
     }
 
-    /// Whether the circuit rejects a call at a time, if nothing changes until then.
+    /// Whether the circuit rejects a call at the given time, if its state doesn't change until then.
     func isOpen(at time: Duration) -> Bool {
         switch phase {
         case .open(let end): time < end
@@ -222,13 +223,14 @@ struct CallCounts: Sendable, Equatable {
     }
 }
 
-/// The calls of a sliding window, in a ring of slots. A slot contains one call or, in a window of time, the calls of a tenth of it.
+/// The calls of a sliding window, in a ring of slots. A slot contains one call or, if the window is a period, the calls in a tenth
+/// of the period.
 struct CallWindow: Sendable {
     private var slots: [CallCounts]
     private var sum = CallCounts()
     /// The number of the newest slot, counted from the first call or from the clock's start.
     private var newest = 0
-    /// The time of a slot; nil if each slot contains one call.
+    /// The duration of a slot; nil if each slot contains one call.
     private let slotDuration: Duration?
 
     init(_ window: CircuitBreaker.Window) {

@@ -4,7 +4,6 @@ import Foundation
 
 /// Calls closures after delays. One task serves all pending calls, because most calls are canceled.
 final class DelayedCalls: Sendable {
-    /// Identifies a call.
     struct ID: Sendable { fileprivate let number: Int }
 
     fileprivate struct State {

@@ -84,7 +84,7 @@ enum HostKey: ExchangeContextKey {
 }
 
 extension Hosts {
-    /// The hedge of an exchange that can have one.
+    /// The hedge of an exchange that can be hedged.
     struct Hedge: Sendable {
         let hosts: Hosts
         let key: String
@@ -105,8 +105,8 @@ extension Hosts {
 
 /// One or two requests for the same response.
 ///
-/// The first head that arrives wins, and the other request is canceled. Errors of the second request don't win while the first one is running:
-/// hedging never turns a success into a failure.
+/// The first head that arrives wins, and the other request is canceled. Errors of the second request don't win while the first one is
+/// running: hedging never turns a success into a failure.
 private final class HedgedExchange: PreparedExchange {
     typealias Completion = @Sendable (Result<TransportResponse, any Error>) -> Void
 
@@ -180,7 +180,7 @@ private final class HedgedExchange: PreparedExchange {
         }
         var isSuspended = exchange.control.attach(apply)
         guard isSuspended else { return }
-        // The exchange may be resumed in the meantime.
+        // The exchange can be resumed in the meantime.
         repeat {
             isSuspended = exchange.control.isSuspended
             apply(isSuspended)
@@ -195,7 +195,7 @@ private final class HedgedExchange: PreparedExchange {
         for request in running { request.cancel() }
     }
 
-    /// Sends the second request, unless the first one has its head or its host doesn't permit hedges.
+    /// Sends the second request, unless the first response's head has arrived or the host doesn't permit hedges.
     private func sendSecond() {
         guard state.withLock({ $0.needsSecond }), !exchange.control.isSuspended,
             hedge.hosts.takeHedge(for: hedge.key, at: hedge.time.uptime),
@@ -221,7 +221,8 @@ private final class HedgedExchange: PreparedExchange {
         return isWinner
     }
 
-    /// Returns whether the events of an attempt are reported: those of the winner and, until there is one, of the first request.
+    /// Returns whether the events of an attempt are reported. Until an attempt wins, the first request's events are reported.
+    /// After that, the winner's events are reported.
     fileprivate func isObserved(_ attempt: Attempt) -> Bool { state.withLock { $0.winner ?? .first } == attempt }
 
     private func end(_ attempt: Attempt, with result: Result<TransportResponse, any Error>) {
@@ -243,7 +244,7 @@ private final class HedgedExchange: PreparedExchange {
 extension HedgedExchange.State {
     var needsSecond: Bool { winner == nil && !isCancelled && !hasEnded }
 
-    /// Makes an attempt the winner, unless there is one. Returns whether it has become the winner.
+    /// Makes an attempt the winner, unless another attempt has already won. Returns whether it has become the winner.
     mutating func claim(_ head: ResponseHead, for attempt: HedgedExchange.Attempt) -> Bool {
         guard winner == nil, !hasEnded else { return false }
         // A server that refuses to process a request twice responds to the second one with an error.
@@ -252,7 +253,8 @@ extension HedgedExchange.State {
         return true
     }
 
-    /// Records the end of an attempt. Returns the result of the exchange, or nil if the exchange has ended or continues.
+    /// Records the end of an attempt. Returns the result of the exchange, or nil if the exchange has already ended or still
+    /// continues.
     mutating func end(
         _ attempt: HedgedExchange.Attempt, with result: Result<TransportResponse, any Error>
     ) -> Result<TransportResponse, any Error>? {

@@ -2,16 +2,16 @@ public import HTTPTypes
 
 /// The rules for sending a second request if the response to the first one is late.
 ///
-/// The response whose head arrives first is used, and the other request is canceled. Only requests with one of the ``methods`` are hedged, if
-/// their response is collected in memory and their body can be sent again. While the circuit of a host isn't closed, and after a response
-/// with the status 429 or 503 and a `Retry-After` (RFC 9110, section 10.2.3), requests to this host aren't hedged.
+/// The response whose head arrives first is used, and the other request is canceled. Requests are hedged only if they have one of the
+/// ``methods``, their response is collected in memory, and their body can be sent again. Requests to a host aren't hedged while its circuit
+/// isn't closed, or after a response with the status 429 or 503 and a `Retry-After` (RFC 9110, section 10.2.3).
 public struct Hedging: Sendable, Hashable {
     /// The time after which the second request is sent.
     public enum Delay: Sendable, Hashable {
         /// A fixed time.
         case fixed(Duration)
-        /// A percentile of the host's last 128 latencies, from 0 to 1. The latency is the time until the response's head. Hedging begins when
-        /// 32 latencies have been measured.
+        /// A percentile of the host's last 128 latencies, from 0 to 1. The latency is the time until the response's head. Hedging
+        /// begins when 32 latencies have been measured.
         case percentile(Double)
     }
 

@@ -14,7 +14,6 @@ final class Hosts: Sendable {
         /// The time until which a `Retry-After` of the host prevents hedges.
         var hedgingPause = Duration.zero
         var counts: [ResilienceEvent.Kind: Int] = [:]
-        /// The number and the time of the last use.
         var lastUse = (number: 0, time: Duration.zero)
     }
 
@@ -83,7 +82,7 @@ final class Hosts: Sendable {
         }
     }
 
-    /// Admits a call again that has waited for the bulkhead.
+    /// Admits a call again after it has waited for the bulkhead.
     func admitAgain(_ ticket: Circuit.Ticket, for key: String, at now: Duration) -> Circuit.Admission {
         update(key, at: now) { host, events in
             let admission = host.circuit.admitAgain(ticket, at: now)
@@ -101,7 +100,7 @@ final class Hosts: Sendable {
         }
     }
 
-    /// Passes the place of a request that has ended to the next one in the queue.
+    /// Gives the place of an ended request to the next request in the queue.
     func leave(_ key: String, at now: Duration) {
         guard policies.bulkhead != nil else { return }
         while let next = update(key, at: now, { host, _ in host.line.leave() }) {
@@ -212,8 +211,8 @@ final class Hosts: Sendable {
 }
 
 extension Hosts.State {
-    /// Removes an eighth of the hosts if there are too many: those that weren't used for the longest time. Keeps hosts with requests in the
-    /// bulkhead, and circuits that were forced.
+    /// If there are too many hosts, removes the least recently used eighth. Keeps hosts with requests in the bulkhead, and hosts whose
+    /// circuits were forced.
     fileprivate mutating func makeRoom(within limit: Int) {
         guard hosts.count >= max(1, limit) else { return }
         let uses = hosts.values.filter { !$0.isPinned }.map(\.lastUse.number).sorted()

@@ -18,8 +18,8 @@ public import Foundation
 /// 5. Hedging sends a second request if the first one is slow.
 /// 6. The transport sends the request.
 ///
-/// The circuit breaker, the bulkhead and hedging handle each request that is sent: each attempt, each hop of a redirect, and each answer to a
-/// challenge. Responses from the cache pass none of them. All waiting and all periods use ``SessionConfiguration/timeSource``. Sessions that
+/// The circuit breaker, the bulkhead and hedging handle each request that is sent: each attempt, each hop of a redirect, and each answer to
+/// a challenge. Responses from the cache pass none of them. All delays and periods use ``SessionConfiguration/timeSource``. Sessions that
 /// use the same object share its state. You can call all methods from any thread.
 public final class Resilience: Sendable {
     private let hosts: Hosts
@@ -29,17 +29,17 @@ public final class Resilience: Sendable {
     /// - Parameters:
     ///   - deadline: The maximum duration of a ``DataRequest`` in seconds, unless it sets ``RequestOptions/deadline`` itself. Streams,
     ///     downloads and WebSockets have no default deadline. The default is nil: no deadline.
-    ///   - retrier: Decides about retries, within the budget. Nil disables retries, except for those of a request's own retrier. The default
-    ///     is a ``RetryPolicy`` with random delays that respects a `Retry-After` of up to 30 seconds. A status is a failure only if the
-    ///     request is validated.
+    ///   - retrier: Decides about retries, within the budget. Nil disables retries, except for those of a request's own retrier. The
+    ///     default is a ``RetryPolicy`` with random delays that respects a `Retry-After` of up to 30 seconds. A status is a failure
+    ///     only if the request is validated.
     ///   - retryBudget: The limit for the retries to a host.
-    ///   - circuitBreaker: The rules for rejecting requests to a host that fails. Nil disables the circuit breaker, except for circuits that
-    ///     are forced open.
+    ///   - circuitBreaker: The rules for rejecting requests to a host that fails. Nil disables the circuit breaker, except for circuits
+    ///     that are forced open.
     ///   - bulkhead: The limit for concurrent requests to a host. The default is nil: no limit.
     ///   - hedging: The rules for second requests. The default is nil: requests aren't hedged.
-    ///   - hostLimit: The number of hosts whose state is kept. The state of hosts that weren't used for the longest time is discarded. The
-    ///     default is 1,000.
-    ///   - key: Returns the name of the group of a URL. All policies treat a group as one host. The default is nil: the group is the URL's
+    ///   - hostLimit: The number of hosts whose state is kept. The state of the least recently used hosts is discarded. The default is
+    ///     1,000.
+    ///   - key: Returns the name of a URL's group. All policies treat a group as one host. The default is nil: the group is the URL's
     ///     scheme, host and port, such as `https://example.com` or `http://localhost:8080`. The closure must return quickly, and can be
     ///     called from any thread.
     public init(
@@ -66,8 +66,8 @@ public final class Resilience: Sendable {
     ///
     /// - Parameters:
     ///   - configuration: The session's configuration.
-    ///   - interceptor: Adapts requests within the deadline, and decides about retries first. For example, an `AuthenticationInterceptor`. The
-    ///     default is nil.
+    ///   - interceptor: Adapts requests within the deadline, and decides about retries first. For example, an
+    ///     `AuthenticationInterceptor`. The default is nil.
     ///   - eventMonitors: Receive the events of every request. The default is none.
     ///   - stages: Run before ``stage``. The default is none.
     ///   - transport: Sends the requests.
@@ -88,7 +88,8 @@ public final class Resilience: Sendable {
             connectivity: connectivity)
     }
 
-    /// The interceptor that sets the deadline, and retries within the budget. Use it as the first adapter and the last retrier of a session.
+    /// The interceptor that sets the deadline, and retries within the budget. Use it as the first adapter and the last retrier of a
+    /// session.
     public var interceptor: any RequestInterceptor {
         BudgetedRetrier(hosts.policies.retrier, hosts: hosts, deadline: hosts.policies.deadline)
     }
@@ -96,7 +97,7 @@ public final class Resilience: Sendable {
     /// The stage with the circuit breaker and the bulkhead. Use it as the last stage of a session.
     public var stage: any ExchangeStage { AdmissionStage(hosts: hosts) }
 
-    /// Returns a transport that hedges the requests of another one, or that transport itself if requests aren't hedged.
+    /// Returns a transport that hedges the requests of another transport. Without hedging, returns the other transport itself.
     public func transport(around transport: any Transport) -> any Transport {
         guard let hedging = hosts.policies.hedging else { return transport }
         return switch transport {
@@ -143,7 +144,6 @@ public final class Resilience: Sendable {
     }
 }
 
-/// The policies of a ``Resilience``.
 struct Policies: Sendable {
     let deadline: TimeInterval?
     let retrier: (any RequestRetrier)?

@@ -10,11 +10,11 @@ import Foundation
 /// Each host has a bucket of tokens, which is full at first. A retry takes tokens, and each successful response returns some. If the bucket
 /// has too few tokens, the request isn't retried and fails with its original error.
 public struct RetryBudget: Sendable, Hashable {
-    /// The maximum number of tokens, and the number at first. The default is 100.
+    /// The maximum and the initial number of tokens. The default is 100.
     public var capacity: Double
-    /// The number of tokens for a retry. The default is 1.
+    /// The number of tokens that a retry takes. The default is 1.
     public var retryCost: Double
-    /// The number of tokens for a retry after a timeout. The default is 1.
+    /// The number of tokens that a retry after a timeout takes. The default is 1.
     public var timeoutCost: Double
     /// The number of tokens that a failed call takes, whether it is retried or not. The default is 0.
     public var failureCost: Double
@@ -39,14 +39,14 @@ public struct RetryBudget: Sendable, Hashable {
         self.refillPerSecond = refillPerSecond
     }
 
-    /// A budget like the quota of the AWS SDKs: 500 tokens, 5 for a retry, 10 for a retry after a timeout, and 1 returned by a success. After
-    /// a long failure, a host must first succeed before requests to it are retried again. The SDKs also return the cost of a retry that
-    /// succeeds.
+    /// A budget like the quota of the AWS SDKs: 500 tokens, 5 for a retry, 10 for a retry after a timeout, and 1 returned by a success.
+    /// After a long failure, a host must first succeed before requests to it are retried again. The SDKs also return the cost of a
+    /// retry that succeeds.
     public static let quota = RetryBudget(
         capacity: 500, retryCost: 5, timeoutCost: 10, refillPerSuccess: 1, refillPerSecond: 0)
 
-    /// The budget of gRPC's clients: 10 tokens, 1 for each failure, and 0.1 returned by a success. Requests are retried while there are more
-    /// than 5 tokens, so the first failures of an outage stop the retries, even if none of them was retried.
+    /// The budget of gRPC's clients: 10 tokens, 1 for each failure, and 0.1 returned by a success. Requests are retried while there are
+    /// more than 5 tokens, so the first failures of an outage stop the retries, even if none of them was retried.
     public static let throttling = RetryBudget(
         capacity: 10, retryCost: 0, timeoutCost: 0, failureCost: 1, reserve: 5, refillPerSuccess: 0.1,
         refillPerSecond: 0)
@@ -115,7 +115,7 @@ final class BudgetedRetrier: RequestInterceptor {
         _ urlRequest: URLRequest, using state: RequestAdapterState,
         completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
     ) {
-        // Streams, downloads and WebSockets can take any time.
+        // Streams, downloads and WebSockets can take any amount of time.
         if let deadline, let request = state.request as? DataRequest, request.options.deadline == nil {
             request.options { $0.deadline = $0.deadline ?? deadline }
         }

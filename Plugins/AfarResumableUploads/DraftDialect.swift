@@ -32,8 +32,8 @@ struct DraftDialect: UploadDialect {
             ? ["Upload-Complete": isComplete ? "?1" : "?0"] : ["Upload-Incomplete": isComplete ? "?0" : "?1"]
     }
 
-    /// Returns whether the upload is complete according to a response, or nil if the response doesn't specify it. An invalid value is ignored
-    /// (section 4.1.2).
+    /// Returns whether the upload is complete according to a response, or nil if the response doesn't specify it. An invalid value is
+    /// ignored (section 4.1.2).
     private func isComplete(_ reply: UploadClient.Reply) -> Bool? {
         version >= .v5
             ? reply.field("Upload-Complete").flatMap(UploadFields.booleanItem)

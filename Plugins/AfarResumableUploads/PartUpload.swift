@@ -114,7 +114,6 @@ struct UploadRetries: Sendable {
 
         fileprivate init(retries: UploadRetries) { self.retries = retries }
 
-        /// Resets the number of attempts without progress.
         mutating func didProgress() { attempts = 0 }
 
         /// Waits before the next attempt.
@@ -133,7 +132,7 @@ struct UploadRetries: Sendable {
             let maximum = max(options.maximumDelay, .zero)
             var delay = max(options.firstDelay, .zero)
             for _ in 1..<attempts where delay < maximum { delay *= 2 }
-            // A random part keeps the clients of a server that restarts from returning at the same time.
+            // A random factor prevents all clients from returning at the same time after a server restarts.
             delay = min(delay, maximum) * Double.random(in: 0.75...1)
             delay = max(delay, min(retryAfter ?? .zero, maximum))
             try await retries.session.configuration.timeSource.sleep(for: delay)

@@ -8,8 +8,8 @@ public import Foundation
 
 /// An upload that continues after interruptions.
 ///
-/// The upload starts when you call `resume()`, add a handler with `response(queue:completionHandler:)`, or read `value` or `result`. It fails
-/// with a ``ResumableUploadError`` or the ``AfarCore/AFError`` of a request. You can use all members from any thread.
+/// The upload starts when you call `resume()`, add a handler with `response(queue:completionHandler:)`, or read `value` or `result`. It
+/// fails with a ``ResumableUploadError`` or the ``AfarCore/AFError`` of a request. You can use all members from any thread.
 ///
 /// ```swift
 /// let upload = AF.uploadResumable(file, to: "https://uploads.example.com/files", protocol: .tus)
@@ -50,9 +50,10 @@ public final class ResumableUpload: Transfer<ResumableUploadResponse>, @unchecke
 
     /// Cancels the upload and, if requested, deletes the bytes that the server has received.
     ///
-    /// - Parameter deletingPartialUpload: Whether to delete the upload on the server and the record. The result is available after the server has
-    ///   responded; a failure of that request is ignored. If the server is creating the upload, its response is awaited for at most 5 seconds.
-    ///   If this parameter is false, a later upload can resume from the record, as after `cancel()`.
+    /// - Parameter deletingPartialUpload: Whether to delete the record, and the upload on the server. The upload's result is then available
+    ///   after the server has responded to the deletion. A failed deletion is ignored. If the server is still creating the upload, the
+    ///   deletion waits at most 5 seconds for the server's response. If this parameter is false, a later upload can resume from the record,
+    ///   as after `cancel()`.
     @discardableResult
     public func cancel(deletingPartialUpload: Bool) -> Self {
         if deletingPartialUpload { state.withLock { $0.deletesUpload = true } }
@@ -68,8 +69,8 @@ public final class ResumableUpload: Transfer<ResumableUploadResponse>, @unchecke
 
     // MARK: Progress
 
-    /// The number of bytes sent so far. When the server reports how many bytes it has received, this number replaces the former. It
-    /// decreases if the server has lost bytes. The total is −1 while the length is unknown.
+    /// The number of bytes sent so far. When the server reports how many bytes it has received, the reported number replaces the
+    /// number of sent bytes. The progress decreases if the server has lost bytes. The total is −1 while the length is unknown.
     public var uploadProgress: Progress { progress }
 
     /// Sets a closure that is called with the progress of the upload. A later call replaces the closure.
@@ -97,7 +98,7 @@ public final class ResumableUpload: Transfer<ResumableUploadResponse>, @unchecke
 
 /// The response to a complete upload.
 public struct ResumableUploadResponse: Sendable {
-    /// The URL of the upload, without user name and password. It is nil if the server completed the upload without one.
+    /// The URL of the upload, without user name and password. It is nil if the server completed the upload without a URL.
     public let url: URL?
     /// The response that completed the upload. If the response to the last bytes was lost, this is the response to a request for the
     /// upload's state.

@@ -10,8 +10,8 @@ public enum ResumableUploadError: Error, Sendable {
     case invalidOptions(String)
     /// The file can't be opened or read.
     case unreadableFile(path: String, reason: String)
-    /// The file has changed since the upload began, so the server's part of it is unusable. To send the new file from its beginning, remove
-    /// the record.
+    /// The file has changed since the upload began, so the bytes that the server has are unusable. To send the new file from its beginning,
+    /// remove the record.
     case fileChanged(path: String)
     /// The caller's sequence of chunks threw an error.
     case sourceFailed(any Error)
@@ -51,7 +51,7 @@ public enum ResumableUploadError: Error, Sendable {
     case otherOrigin(host: String)
     /// The upload's URL isn't secure, although the URL that created it is.
     case insecureLocation(host: String)
-    /// Several attempts in a row didn't add a byte to the upload. `lastError` is the reason of the last one.
+    /// Several attempts in a row didn't add a byte to the upload. `lastError` is the error of the last attempt.
     case noProgress(attempts: Int, lastError: any Error)
     /// The upload was interrupted too often in total. `lastError` is the reason of the last interruption.
     case tooManyInterruptions(count: Int, lastError: any Error)

@@ -5,7 +5,8 @@ public import Foundation
 public enum ResumableUploadProtocol: Sendable, Hashable {
     /// tus 1.0 (https://tus.io/protocols/resumable-upload).
     case tus
-    /// The Internet-Draft "Resumable Uploads for HTTP" (draft-ietf-httpbis-resumable-upload). Servers support one or a few interop versions.
+    /// The Internet-Draft "Resumable Uploads for HTTP" (draft-ietf-httpbis-resumable-upload). Servers support one or a few interop
+    /// versions.
     case draft(DraftVersion)
 
     /// An interop version of the draft.
@@ -50,39 +51,40 @@ public struct ResumableUploadOptions: Sendable {
     /// ends in `.lock`. After success, and after a cancellation that deletes the upload on the server, both files are removed.
     public var record: URL?
 
-    /// The maximum number of bytes in one request. The default is nil, which sends the rest of the file in one request. A sequence of chunks
-    /// is sent in pieces of this size, by default 4 MiB, and the current piece is kept in memory.
+    /// The maximum number of bytes in one request. The default is nil, which sends the rest of the file in one request. A sequence of
+    /// chunks is sent in pieces of this size, by default 4 MiB, and the current piece is kept in memory.
     public var chunkSize: Int64?
 
     /// For tus: information about the file, such as `["filename": "report.pdf"]`, for the field `Upload-Metadata`. Names must be ASCII
     /// without spaces and commas.
     public var metadata: [String: String] = [:]
 
-    /// For tus: whether each request has an `Upload-Checksum` with SHA-1, so that the server refuses bytes that were changed on their way. The
-    /// default is false. Without a ``chunkSize``, requests then have at most 8 MiB, because a checksum is sent before the bytes.
+    /// For tus: whether each request has an `Upload-Checksum` with SHA-1, so that the server refuses bytes that were changed in transit.
+    /// The default is false. Without a ``chunkSize``, requests then have at most 8 MiB, because a checksum is sent before the bytes.
     public var sendsChecksums = false
 
-    /// For tus: the number of parts of the file that are sent at the same time and then joined by the server (the extension
+    /// For tus: the number of parts of the file that are sent at the same time. The server then joins them (the extension
     /// "concatenation"). The default is 1.
     public var parallelParts = 1
 
-    /// For tus: whether PATCH and DELETE are sent as POST with the field `X-HTTP-Method-Override`, for networks that block these methods. The
-    /// default is false.
+    /// For tus: whether PATCH and DELETE are sent as POST with the field `X-HTTP-Method-Override`, for networks that block these
+    /// methods. The default is false.
     public var overridesMethods = false
 
-    /// For the draft: whether the upload is created by a request without content, before the file is sent. The default is false: the request
-    /// that creates the upload sends the file, so servers without support for the protocol accept it as well. Such an upload is resumable
-    /// once the server has sent a 104 response.
+    /// For the draft: whether the upload is created by a request without content, before the file is sent. The default is false: the
+    /// request that creates the upload also sends the file, so that servers without support for the protocol accept the file, too. The
+    /// upload is then resumable once the server has sent a 104 response.
     public var createsBeforeSending = false
 
     /// For the draft: the method of the request that creates the upload. The default is POST.
     public var method = HTTPMethod.post
 
     /// Whether the URL of the upload can have another origin than the URL that created it. The default is false. If true, requests to
-    /// another origin have no headers with credentials and no password. A secure URL is required if the first one is secure.
+    /// another origin have no headers with credentials and no password. The URL of the upload must be secure if the URL that created
+    /// it is secure.
     public var allowsOtherOrigins = false
 
-    /// The number of attempts in a row that add no byte to the upload before it fails. The default is 8. At least 1 attempt is made.
+    /// The number of attempts in a row that add no byte before the upload fails. The default is 8. At least 1 attempt is made.
     public var maximumAttemptsWithoutProgress = 8
 
     /// The total number of interruptions before the upload fails, even if it makes progress. The default is 1,000.

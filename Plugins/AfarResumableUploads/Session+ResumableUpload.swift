@@ -5,11 +5,11 @@ public import Foundation
 extension Session {
     /// Uploads a file. After a lost connection, the upload continues with the bytes that the server doesn't have.
     ///
-    /// All requests use this session's configuration and its interceptor. The upload's own retries come in addition to those of an
-    /// interceptor.
+    /// All requests use this session's configuration and its interceptor. The upload retries requests in addition to the retries
+    /// of an interceptor.
     ///
     /// - Parameters:
-    ///   - file: The URL of a regular file. The upload fails if the file changes before its end.
+    ///   - file: The URL of a regular file. The upload fails if the file changes before the upload ends.
     ///   - url: The URL that creates uploads. It can be relative to the session's ``SessionConfiguration/baseURL``.
     ///   - uploadProtocol: The protocol of the server.
     ///   - headers: Headers of all requests, for example `Authorization`. They aren't stored. The default is none.
@@ -34,7 +34,8 @@ extension Session {
     /// let upload = session.uploadResumable(file, continuing: "https://uploads.example.com/files/17", protocol: .tus)
     /// ```
     ///
-    /// The server determines the offset. If it no longer has the upload, it fails with ``ResumableUploadError/uploadGone(status:)``.
+    /// The server determines the offset. If the server no longer has the upload, the returned upload fails with
+    /// ``ResumableUploadError/uploadGone(status:)``.
     ///
     /// - Parameters:
     ///   - file: The URL of the same file. Only its length can be compared with the upload.
@@ -57,10 +58,10 @@ extension Session {
         }
     }
 
-    /// Uploads a sequence of chunks whose length is unknown until it ends. After a lost connection, the upload continues with the bytes that the
-    /// server doesn't have.
+    /// Uploads a sequence of chunks whose length is unknown until it ends. After a lost connection, the upload continues with the bytes
+    /// that the server doesn't have.
     ///
-    /// The bytes of the current request stay in memory, by default at most 4 MiB and one chunk. See
+    /// The bytes of the current request stay in memory, by default at most 4 MiB plus one chunk. See
     /// ``ResumableUploadOptions/chunkSize``. For the other parameters, see
     /// ``uploadResumable(_:to:protocol:headers:interceptor:options:)-(URL,_,_,_,_,_)``.
     ///

@@ -62,7 +62,7 @@ struct TusDialect: UploadDialect {
         return UploadState(offset: 0, expirationDate: expirationDate(reply), reply: reply)
     }
 
-    /// Joins parts to a final upload, and returns its URL.
+    /// Joins parts into a final upload, and returns its URL.
     func join(_ parts: [URL]) async throws -> (URL, UploadClient.Reply) {
         let locations = parts.map { part in
             guard client.endpoint.hasSameOrigin(part) else { return part.absoluteString }

@@ -28,7 +28,7 @@ struct UploadClient: Sendable {
         var url: URL
         var headers: HTTPHeaders
         var body: Segment?
-        /// Whether the response contains the URL of a new upload, without which the upload can't be deleted.
+        /// Whether the response contains the URL of a new upload. Without this URL, the upload can't be deleted.
         var createsUpload = false
         /// The maximum number of 1xx responses, or nil for the session's limit.
         var maximumInformationalResponses: Int?
@@ -36,7 +36,7 @@ struct UploadClient: Sendable {
         var onInformationalResponse: (@Sendable (HTTPURLResponse) throws -> Void)?
     }
 
-    /// How long the response to a request that creates an upload is awaited if the upload must be deleted, in seconds.
+    /// The number of seconds to wait for the response to a creation request if the upload must be deleted.
     private static let creationGracePeriod = 5.0
 
     let upload: ResumableUpload
@@ -49,7 +49,7 @@ struct UploadClient: Sendable {
     /// Sends a request and returns the response, whatever its status.
     ///
     /// - Parameter didSend: Called with the number of bytes that have been sent, each time the transport requires more.
-    /// - Throws: An ``Interruption``, an `AFError` that another attempt doesn't change, or a `CancellationError`.
+    /// - Throws: An ``Interruption``, an `AFError` that another attempt wouldn't avoid, or a `CancellationError`.
     func send(_ message: Message, didSend: @escaping @Sendable (Int64) -> Void = { _ in }) async throws -> Reply {
         let isSameOrigin = endpoint.hasSameOrigin(message.url)
         var urlRequest = URLRequest(url: isSameOrigin ? endpoint.requestURL(message.url) : message.url)
@@ -70,7 +70,7 @@ struct UploadClient: Sendable {
             request = session.request(urlRequest, interceptor: chosen, shouldAutomaticallyResume: false)
         }
         filter?.apply(to: request)
-        // Every status is handled here. Without a validator of its own, the request would have the session's.
+        // Every status is handled here. Without this validator, the request would use the session's validation.
         request.validate { _, _, _ in .success(()) }
         if let maximum = message.maximumInformationalResponses {
             request.options { $0.maximumInformationalResponses = maximum }
@@ -80,7 +80,8 @@ struct UploadClient: Sendable {
         let response = await response(to: request, keepsCreation: message.createsUpload)
         await monitor?.finish()
         if let error = failure.withLock({ $0 }) { throw error }
-        // The response can arrive just before a cancellation. It contains the URL of the upload, which is deleted if requested.
+        // The response can arrive just before a cancellation. It contains the URL of the upload, so the upload can be deleted
+        // if requested.
         switch response.result {
         case .success(let data):
             guard let head = request.responseHead, let response = response.response else {
@@ -109,7 +110,7 @@ struct UploadClient: Sendable {
         }
     }
 
-    /// Returns whether an error is an interruption or final.
+    /// Returns an interruption if the error is transient, and the error itself otherwise.
     private static func outcome(of error: AFError) -> any Error {
         guard case .sessionTaskFailed(let cause) = error else { return error }
         let isTransient =
@@ -125,10 +126,10 @@ struct UploadClient: Sendable {
         .connectionLost, .bodyIncomplete, .timedOut, .cannotFindHost, .cannotConnect, .notConnected, .proxyFailed,
     ]
 
-    /// Returns the error for a status that isn't the expected one.
+    /// Returns the error for an unexpected status.
     ///
-    /// Statuses of overloaded servers (408, 425, 429, 5xx) and of a conflict that a new offset resolves (409, 423, and 460 of tus) are
-    /// interruptions. 501 and 505 are final.
+    /// The statuses of overloaded servers (408, 425, 429, 5xx) are interruptions. The statuses of conflicts (409, 423, and 460 in
+    /// tus) are also interruptions, because a new offset resolves the conflict. 501 and 505 are final.
     func refusal(_ reply: Reply, to method: HTTPMethod, ofUpload: Bool) -> any Error {
         let method = method.rawValue
         switch reply.status {

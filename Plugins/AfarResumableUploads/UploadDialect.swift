@@ -10,15 +10,12 @@ protocol UploadDialect: Sendable {
         didSend: @escaping @Sendable (Int64) -> Void
     ) async throws -> UploadState
 
-    /// Requests the state of an upload.
     func state(of url: URL, source: any UploadSource) async throws -> UploadState
 
-    /// Appends bytes to an upload.
     func append(
         _ segment: Segment, of source: any UploadSource, to url: URL, didSend: @escaping @Sendable (Int64) -> Void
     ) async throws -> UploadState
 
-    /// Deletes an upload.
     func delete(_ url: URL) async throws
 }
 

@@ -3,7 +3,7 @@ import Foundation
 
 /// The values of fields that both protocols use.
 enum UploadFields {
-    /// Parses digits, with at most 15 of them, the limit of an Integer in structured fields (RFC 9651, section 3.3.1).
+    /// Parses at most 15 digits, the limit of an Integer in structured fields (RFC 9651, section 3.3.1).
     static func integer(_ text: some StringProtocol) -> Int64? {
         guard (1...15).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
             return nil
@@ -57,7 +57,7 @@ struct UploadEndpoint: Sendable {
     let url: URL
     let allowsOtherOrigins: Bool
 
-    /// - Throws: ``ResumableUploadError/invalidOptions(_:)`` if the URL isn't a URL with http or https and a host.
+    /// - Throws: ``ResumableUploadError/invalidOptions(_:)`` if the URL doesn't have a host and the scheme http or https.
     init(_ url: URL, allowsOtherOrigins: Bool) throws(ResumableUploadError) {
         guard Origin(url) != nil else {
             throw .invalidOptions("The URL must be absolute, with http or https and a host.")

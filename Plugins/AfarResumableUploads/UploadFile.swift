@@ -82,7 +82,7 @@ struct Segment: Sendable {
     let count: Int64
     /// Whether the upload ends with these bytes.
     let isLast: Bool
-    /// Returns a reader of the bytes from the first one.
+    /// Returns a reader that starts with the first byte.
     let makeReader: @Sendable () -> RequestBodyStream.Reader
     /// Throws an error if the file has changed. Called after the bytes have been sent.
     let checkSource: @Sendable () throws(ResumableUploadError) -> Void

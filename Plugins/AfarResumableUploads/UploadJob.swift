@@ -168,7 +168,6 @@ struct UploadJob: Sendable {
         }
     }
 
-    /// Requests the deletion of all uploads that exist.
     private func deleteUploads() async {
         for url in parts.urls { try? await dialect.delete(url) }
     }

@@ -45,7 +45,7 @@ final class RecordFile: Sendable {
         if let descriptor = lock.withLock({ Swift.exchange(&$0, with: nil) }) { close(descriptor) }
     }
 
-    /// Locks the file next to the record. The record itself can't be locked, because each change replaces it.
+    /// Locks a file next to the record. The record itself can't be locked, because each change replaces it.
     private static func lock(_ path: String) throws(ResumableUploadError) -> Int32 {
         func failure() -> ResumableUploadError {
             .recordInaccessible(path: path, reason: String(cString: strerror(errno)))
@@ -224,7 +224,7 @@ final class UploadParts: Sendable {
     func setURL(_ url: URL?, of part: Int) throws(ResumableUploadError) {
         let result = state.withLock { state -> Result<Void, ResumableUploadError> in
             state.parts[part].url = url?.absoluteString
-            // Within the lock, so that the last state is written last.
+            // Writes within the lock, so that the latest state is written last.
             return file?.replace(with: state) ?? .success(())
         }
         try result.get()

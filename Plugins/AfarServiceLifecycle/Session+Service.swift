@@ -8,7 +8,7 @@ public import ServiceLifecycle
     )
 #endif
 
-/// A session is a service that shuts down when its group does.
+/// A session is a service that shuts down when its service group shuts down.
 ///
 /// ```swift
 /// let group = ServiceGroup(
@@ -22,20 +22,22 @@ extension Session: @retroactive Service {
     /// Waits for the graceful shutdown of the service group, and then shuts the session down.
     ///
     /// Running requests can finish within 30 seconds. New requests fail with `AFError.sessionInvalidated`. To change the limit, use
-    /// ``service(drainingFor:)``. If the task is canceled, before or during the shutdown, all requests end immediately with this error. For
-    /// this reason, `maximumGracefulShutdownDuration` of the group's configuration also limits the shutdown.
+    /// ``service(drainingFor:)``. If the task is canceled, before or during the shutdown, all requests end immediately with
+    /// `AFError.sessionInvalidated`. For this reason, `maximumGracefulShutdownDuration` of the group's configuration also limits the
+    /// shutdown.
     public func run() async { await run(drainingFor: 30) }
 
     /// Returns a service that shuts the session down with a time limit.
     ///
-    /// - Parameter limit: The time that running requests have to finish after the graceful shutdown has begun, in seconds. With 0, the
+    /// - Parameter limit: The time in seconds for running requests to finish after the graceful shutdown has begun. With 0, the
     ///   requests end immediately.
     public func service(drainingFor limit: TimeInterval) -> some Service {
         SessionService(session: self, limit: limit)
     }
 
     fileprivate func run(drainingFor limit: TimeInterval) async {
-        // A cancellation is no failure of the service. After it, the time limit of the shutdown expires immediately.
+        // A cancellation doesn't count as a failure of the service. After a cancellation, the time limit of the shutdown
+        // expires immediately.
         try? await gracefulShutdown()
         await shutdown(drainingFor: limit)
     }

@@ -1,5 +1,5 @@
 #if !StructuredFields
-    // Without the trait, these declarations replace "cannot find type in scope" by the remedy.
+    // Without the trait, these declarations replace the error "cannot find type in scope" with the remedy.
 
     /// A digest in `Content-Digest`. Requires the package trait StructuredFields.
     @available(

@@ -56,7 +56,7 @@ struct YAMLScan {
         yaml_parser_set_input_string(&parser, bytes.baseAddress, bytes.count)
         while true {
             var event = yaml_event_t()
-            // Yams reports the error in invalid YAML later.
+            // Yams later reports the error in invalid YAML.
             guard yaml_parser_parse(&parser, &event) == 1 else { return }
             defer { yaml_event_delete(&event) }
             guard event.type != YAML_STREAM_END_EVENT else { return }

@@ -173,8 +173,8 @@ extension ImageDownloader {
         }
     }
 
-    /// Cancels a download. Its completion receives ``AFIError/requestCancelled`` unless it has already received an image. The request
-    /// itself is canceled if no other download waits for it.
+    /// Cancels a download. Its completion receives ``AFIError/requestCancelled`` unless the completion has already received an image.
+    /// The request itself is canceled if no other download waits for it.
     public func cancelRequest(with requestReceipt: RequestReceipt) {
         guard let removed = fetches.withLock({ $0.removeWaiter(requestReceipt.fetch, requestReceipt.waiter) }) else {
             return
@@ -186,7 +186,6 @@ extension ImageDownloader {
 }
 
 extension URLRequest {
-    /// Whether a cached image can be used.
     fileprivate var allowsCachedImage: Bool {
         switch cachePolicy {
         case .useProtocolCachePolicy, .returnCacheDataElseLoad, .returnCacheDataDontLoad: true

@@ -20,13 +20,12 @@ struct ImageFetches: Sendable {
         self.maximumActive = max(1, maximumActive)
     }
 
-    /// Returns a unique number.
     mutating func makeID() -> UInt64 {
         lastID += 1
         return lastID
     }
 
-    /// Adds a waiter to the fetch for a key, if there is one.
+    /// Adds a waiter to the fetch for a key, if the fetch exists.
     ///
     /// - Returns: The request of the fetch.
     mutating func join(_ key: ImageFetch.Key, _ waiter: ImageFetch.Waiter) -> DataRequest? {
@@ -84,12 +83,10 @@ struct ImageFetches: Sendable {
         return (fetch, next())
     }
 
-    /// Returns the waiters of a fetch.
     func waiters(_ key: ImageFetch.Key, _ id: UInt64) -> [ImageFetch.Waiter] {
         fetches[key].flatMap { $0.id == id ? $0.waiters : nil } ?? []
     }
 
-    /// The result of removing a waiter.
     struct RemovedWaiter {
         let waiter: ImageFetch.Waiter
         let request: DataRequest
@@ -135,14 +132,13 @@ struct ImageFetches: Sendable {
 
 /// A fetch of an image, with its waiters.
 struct ImageFetch: Sendable {
-    /// The identity of a fetch.
     struct Key: Hashable, Sendable {
         private let request: String
         private let cachePolicy: URLRequest.CachePolicy
         private let serializer: String
         private let credential: String?
-        /// Retains the serializer, because its address can be its identity. No other serializer can have the address while this
-        /// one exists.
+        /// Retains the serializer, because its address can be its identity. While the serializer exists, no other one can have
+        /// the same address.
         private let retainedSerializer: AlwaysEqual
 
         init(_ request: URLRequest, _ serializer: ImageResponseSerializer, _ credential: URLCredential?) {
@@ -175,7 +171,7 @@ struct ImageFetch: Sendable {
 
     enum Stage: Sendable {
         case preparing, queued, loading
-        /// The image has arrived and is being filtered and delivered. An active fetch stays active until this is done.
+        /// The image has arrived and is being filtered and delivered. An active fetch stays active until the delivery ends.
         case delivering(isActive: Bool)
     }
 
@@ -198,7 +194,7 @@ extension ImageDownloader {
         _ credential: URLCredential?, _ waiter: ImageFetch.Waiter
     ) -> DataRequest {
         if let request = fetches.withLock({ $0.join(key, waiter) }) { return request }
-        // The request is created outside the lock, because a session can be a user's subclass. Another thread may add the fetch
+        // The request is created outside the lock, because a session can be a user's subclass. Another thread can add the fetch
         // first.
         let request = session.request(urlRequest, shouldAutomaticallyResume: false)
         let (joined, id) = fetches.withLock { fetches -> (DataRequest?, UInt64) in

@@ -99,7 +99,7 @@ private struct RoundCorner {
     func outside(_ x: Int, _ y: Int) -> CGFloat {
         guard x < extent, y < extent else { return 0 }
         let (left, top) = (CGFloat(x), CGFloat(y))
-        // Tests the corner farthest from the center, then the nearest one.
+        // Tests the pixel corner that is farthest from the center, then the nearest one.
         if hypot(radius - left, radius - top) <= radius { return 0 }
         if left + 1 <= radius, top + 1 <= radius, hypot(radius - left - 1, radius - top - 1) >= radius { return 1 }
         let parts = (0..<Self.columns).map { column in

@@ -60,8 +60,8 @@ extension PixelBuffer {
     /// Returns a part of the pixels scaled to a size.
     ///
     /// Rows and columns are resampled separately, so the time grows linearly with the filter's width, not with its square. The
-    /// direction that produces fewer intermediate pixels comes first, so there are never more intermediate pixels than pixels in the
-    /// larger image.
+    /// direction that produces fewer intermediate pixels comes first. Therefore, the intermediate image never has more pixels than
+    /// the larger of the source and the result.
     ///
     /// - Parameters:
     ///   - part: The part, which must be within the image.

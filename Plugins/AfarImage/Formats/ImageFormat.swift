@@ -53,7 +53,7 @@ public struct ImageDecodingOptions: Equatable, Sendable {
     /// The size in pixels at which the image will be shown or to which it will be scaled. To save time or memory, a decoder can
     /// return an image that is smaller than the image in the file, but not narrower or shorter than this size. A width or
     /// height that isn't greater than 0 sets no minimum. If the size is nil (the default) or sets no minimum in either
-    /// direction, the image has the size in the file.
+    /// direction, the image has the same size as in the file.
     public var targetSize: CGSize?
     /// The limits on the image.
     public var limits: ImageLimits

@@ -3,10 +3,8 @@ enum Orientation: UInt16 {
     case up = 1
     case upMirrored, down, downMirrored, leftMirrored, right, rightMirrored, left
 
-    /// Whether width and height are swapped.
     var swapsSides: Bool { rawValue >= Self.leftMirrored.rawValue }
 
-    /// Returns the pixels in upright orientation.
     func upright(_ source: PixelBuffer) throws -> PixelBuffer {
         guard self != .up else { return source }
         let (width, height) = (source.width, source.height)

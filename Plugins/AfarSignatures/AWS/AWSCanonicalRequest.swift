@@ -2,7 +2,7 @@ import AfarTrust
 import Foundation
 import HTTPTypes
 
-/// The canonical form of a request, which is signed.
+/// The canonical form of a request. The signature covers this form.
 struct AWSCanonicalRequest {
     /// The names of the signed fields in lowercase, in order, separated by semicolons.
     let signedFields: String
@@ -49,7 +49,7 @@ struct AWSCanonicalRequest {
 
     static func isUnsigned(_ name: String) -> Bool { unsigned.contains(name) }
 
-    /// Removes white space at both ends, and replaces other white space by single spaces.
+    /// Removes white space at both ends, and replaces other white space with single spaces.
     private static func collapsed(_ value: UnsafeBufferPointer<UInt8>) -> [UInt8] {
         let isSpace: (UInt8) -> Bool = { $0 == 0x20 || (0x09...0x0D).contains($0) }
         return Array(value.split(whereSeparator: isSpace).joined(separator: [0x20]))
@@ -68,7 +68,7 @@ struct AWSCanonicalRequest {
         path.isEmpty ? [UInt8(ascii: "/")] : encoded(PercentEncoding.decoded(Array(path)), keepingSlashes: true)
     }
 
-    /// The path in the form of other services: without empty segments and dots, and encoded again.
+    /// The path in the form of all services except S3: without empty segments and dot segments, and encoded a second time.
     private static func normalizedAndEncoded(_ path: Substring.UTF8View) -> [UInt8] {
         let slash = UInt8(ascii: "/")
         var segments: [Substring.UTF8View] = []

@@ -2,8 +2,8 @@ import AfarTransport
 import AfarTrust
 import Foundation
 
-/// The content coding `aws-chunked`: a body in chunks that each have a signature, which covers the previous one, and optionally a trailer
-/// with a checksum.
+/// The content coding `aws-chunked`: a body in chunks, optionally followed by a trailer with a checksum. Each chunk can have a signature,
+/// which also covers the previous signature.
 struct AWSChunkedBody: Sendable {
     /// The size of all chunks except the last one, in bytes. S3 requires at least 8 KiB.
     static let chunkSize = 64 * 1024

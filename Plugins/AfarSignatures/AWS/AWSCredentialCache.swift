@@ -1,7 +1,8 @@
 import AfarTransport
 import Foundation
 
-/// Stores the credentials of a closure until they are about to expire. Tasks that wait for credentials share one call of the closure.
+/// Stores the credentials that a closure returns until they are about to expire. Tasks that wait for credentials share one call of
+/// the closure.
 final class AWSCredentialCache: Sendable {
     private typealias Waiter = CheckedContinuation<Result<AWSCredentials, any Error>, Never>
 
@@ -13,7 +14,7 @@ final class AWSCredentialCache: Sendable {
         var lastID = 0
     }
 
-    /// The remaining lifetime of stored credentials, in seconds.
+    /// The minimum remaining lifetime of stored credentials, in seconds.
     private static let shortestLifetime: TimeInterval = 300
 
     private let fetch: @Sendable () async throws -> AWSCredentials

@@ -43,7 +43,7 @@ extension AWSCredentials: CustomStringConvertible, CustomDebugStringConvertible,
 /// A request that can't be signed for AWS. The description doesn't contain secrets.
 public struct AWSSigningError: Error, LocalizedError, CustomStringConvertible {
     private let reason: String
-    /// The error of the closure that returns the credentials, or of reading the request's body, if any.
+    /// The error from the closure that returns the credentials, or from reading the request's body, if any.
     public let underlyingError: (any Error)?
 
     init(_ reason: String, because underlyingError: (any Error)? = nil) {

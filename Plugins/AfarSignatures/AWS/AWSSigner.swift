@@ -10,8 +10,8 @@ public import HTTPTypes
 /// let url = try signer.presignedURL(for: object, expiresIn: 600, with: credentials)
 /// ```
 ///
-/// To sign all requests of a session, use ``AWSSigningStage``. The signer is a value without state and can be used from any thread. Signature
-/// Version 4a isn't supported.
+/// To sign all requests of a session, use ``AWSSigningStage``. The signer is a value without state and can be used from any thread.
+/// Signature Version 4a isn't supported.
 public struct AWSSigner: Sendable, Hashable {
     /// The region, such as `us-east-1`.
     public var region: String
@@ -23,8 +23,8 @@ public struct AWSSigner: Sendable, Hashable {
     /// A Boolean value that indicates whether the session token is signed. The default is true. A few services, such as AWS IoT, expect a
     /// token that is added after signing.
     public var signsSessionToken = true
-    /// A Boolean value that indicates whether the credentials are those of a session that `CreateSession` of S3 Express One Zone has
-    /// returned. Their token is sent in `x-amz-s3session-token`. The default is false.
+    /// A Boolean value that indicates whether `CreateSession` of S3 Express One Zone has returned the credentials. Their token is
+    /// sent in `x-amz-s3session-token`. The default is false.
     public var usesExpressSession = false
 
     /// Creates a signer.
@@ -34,9 +34,9 @@ public struct AWSSigner: Sendable, Hashable {
         usesS3Rules = ["s3", "s3express", "s3-outposts", "s3-object-lambda"].contains(service)
     }
 
-    /// The payload of a request, as it takes part in the signature.
+    /// The payload of a request, in the form that the signature covers.
     public enum Payload: Sendable, Hashable {
-        /// These bytes. The default of all functions is an empty payload.
+        /// These bytes.
         case data(Data)
         /// Bytes with this SHA-256 hash.
         case sha256(Data)
@@ -197,7 +197,6 @@ extension HTTPRequest {
 }
 
 extension String {
-    /// Appends parameters to the target of a request.
     fileprivate func appending(_ parameters: [(String, String)]) -> String {
         let encoded = parameters.map { "\(AWSCanonicalRequest.encoded($0))=\(AWSCanonicalRequest.encoded($1))" }
         let separator = contains("?") ? (hasSuffix("?") || hasSuffix("&") ? "" : "&") : "?"

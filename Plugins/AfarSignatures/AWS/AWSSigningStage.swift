@@ -10,28 +10,28 @@ public import HTTPTypes
 /// let session = Session(stages: [signing])
 /// ```
 ///
-/// Pass it as the last stage, so that it signs what the other stages have changed. Each attempt is signed: retries, redirects to the same
-/// origin, and responses to challenges. After a redirect to another origin, requests aren't signed and don't receive the session token.
-/// Requests that have an `Authorization` field or a presigned URL aren't signed either.
+/// Pass it as the last stage, so that its signatures cover the changes of the other stages. Each attempt is signed: retries, redirects to
+/// the same origin, and responses to challenges. After a redirect to another origin, requests aren't signed and don't receive the session
+/// token. Requests that have an `Authorization` field or a presigned URL aren't signed either.
 ///
-/// If a server refuses a request (status 400, 401 or 403), and the response's `Date` differs from the time of the signature by more than 5
-/// minutes, the stage corrects its clock for this server. The stage then sends the request again, once. It doesn't repeat a request whose body
-/// is a stream that can't be read again. Corrections of more than a day are ignored. Copies of a stage share the corrections. The time is that
-/// of ``ExchangeOptions/timeSource``.
+/// The stage corrects its clock for a server if the server refuses a request (status 400, 401 or 403), and the response's `Date` differs
+/// from the time of the signature by more than 5 minutes. The stage then sends the request again, once. It doesn't repeat a request whose
+/// body is a stream that can't be read again. Corrections of more than a day are ignored. Copies of a stage share the corrections. The time
+/// comes from ``ExchangeOptions/timeSource``.
 public struct AWSSigningStage: ExchangeStage {
     /// How the body of a request is signed.
     public enum Body: Sendable, Hashable {
-        /// Bytes and files are signed as a whole, and so are streams that can be read twice. With S3's rules, streams are sent in signed
-        /// chunks instead.
+        /// Bytes, files, and streams that can be read twice are signed as a whole. With S3's rules, streams are sent in signed chunks
+        /// instead.
         case automatic
-        /// The body isn't signed (`UNSIGNED-PAYLOAD`). Some services accept this over TLS. Over http, requests with a body fail, except to this
-        /// machine, because anyone could change the body on the way.
+        /// The body isn't signed (`UNSIGNED-PAYLOAD`). Some services accept this over TLS. Over http, requests with a body fail unless they
+        /// stay on this machine, because anyone could change the body on the way.
         case unsigned
         /// The body is sent in chunks with signatures (`STREAMING-AWS4-HMAC-SHA256-PAYLOAD`), optionally followed by a checksum in a
         /// signed trailer. For S3. The length of a stream must be known.
         case signedChunks(checksum: AWSChecksum? = nil)
-        /// The body is sent in chunks without signatures, followed by a checksum (`STREAMING-UNSIGNED-PAYLOAD-TRAILER`). For S3 over TLS,
-        /// as with ``unsigned``.
+        /// The body is sent in chunks without signatures, followed by a checksum (`STREAMING-UNSIGNED-PAYLOAD-TRAILER`). For S3. Over
+        /// http, the rule of ``unsigned`` applies.
         case unsignedChunks(checksum: AWSChecksum)
     }
 
@@ -59,7 +59,7 @@ public struct AWSSigningStage: ExchangeStage {
         self.credentials = { _ in credentials }
     }
 
-    /// Creates a stage that requests credentials from a closure, for example temporary ones.
+    /// Creates a stage that requests credentials from a closure, for example temporary credentials.
     ///
     /// - Parameters:
     ///   - signer: The region, the service and its rules.
@@ -67,8 +67,8 @@ public struct AWSSigningStage: ExchangeStage {
     ///   - signs: Returns whether to sign a request, as in ``init(_:credentials:body:signs:)``.
     ///   - credentials: Returns the credentials. Copies of the stage store them until five minutes before their
     ///     ``AWSCredentials/expiration``. Without an expiration, the closure is called for each signature. Signatures that need credentials
-    ///     at the same time share one call, which is canceled if all of their requests are. If it throws an error, these requests fail with
-    ///     an ``AWSSigningError``.
+    ///     at the same time share one call. The call is canceled if all these requests are canceled. If the closure throws an error, these
+    ///     requests fail with an ``AWSSigningError``.
     public init(
         _ signer: AWSSigner, body: Body = .automatic, signs: @escaping @Sendable (HTTPRequest) -> Bool = { _ in true },
         credentials: @escaping @Sendable () async throws -> AWSCredentials
@@ -104,7 +104,7 @@ public struct AWSSigningStage: ExchangeStage {
     {
         var exchange = exchange
         let own = exchange.request.headerFields
-        // Default fields are sent too, so they are signed. They become fields of the request only for the signature.
+        // Default fields are also sent, so the signature covers them. They become fields of the request only for the signature.
         var request = exchange.request
         request.headerFields = exchange.fields
         if !exchange.body.isNone, !signsBody, !exchange.isProtected {

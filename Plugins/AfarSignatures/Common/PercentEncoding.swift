@@ -22,7 +22,7 @@ enum PercentEncoding {
         return result
     }
 
-    /// Decodes escapes. Incomplete ones are kept.
+    /// Decodes escapes. Incomplete escapes are kept.
     static func decoded(_ bytes: [UInt8]) -> [UInt8] {
         guard bytes.contains(UInt8(ascii: "%")) else { return bytes }
         var result: [UInt8] = []

@@ -30,7 +30,7 @@ final class ChunkReader: @unchecked Sendable {
         }
     }
 
-    /// Returns the next chunk, which is smaller than the others at the end of the body, and then an empty one.
+    /// Returns the next chunk. The last chunk can be smaller than the others. After the last chunk, returns empty data.
     func next() async throws -> Data {
         while waiting.count < size, !hasEnded {
             guard let piece = try await read() else {
@@ -40,7 +40,7 @@ final class ChunkReader: @unchecked Sendable {
             if waiting.isEmpty { waiting = piece } else { waiting.append(piece) }
         }
         let chunk = Data(waiting.prefix(size))
-        // The indices of a slice grow, but its memory is shared.
+        // This doesn't copy the remaining bytes: the slice shares their memory, and only its indices grow.
         waiting = waiting.dropFirst(size)
         return chunk
     }

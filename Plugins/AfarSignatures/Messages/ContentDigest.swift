@@ -31,7 +31,8 @@
 
         /// - Parameters:
         ///   - field: The field's value.
-        ///   - covered: The keys that a signature covers; nil if it covers the whole field. Other keys prove nothing.
+        ///   - covered: The keys that a signature covers; nil if it covers the whole field. The digests of other keys prove
+        ///     nothing.
         /// - Throws: ``MessageSignatureError`` if the field is malformed, or contains neither SHA-256 nor SHA-512.
         init(_ field: String, covered: Set<String>? = nil) throws(MessageSignatureError) {
             var digests: [(Data, RunningHash)] = []

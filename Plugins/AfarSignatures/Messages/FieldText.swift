@@ -22,7 +22,7 @@
             return String(decoding: try serializer.writeListFieldValue([member]), as: UTF8.self)
         }
 
-        /// Parses a dictionary. Unlike RFC 9651, which uses the last one, duplicate keys are an error.
+        /// Parses a dictionary. Duplicate keys are an error, although RFC 9651 uses the last one.
         static func dictionary(_ value: String) throws -> OrderedMap<String, ItemOrInnerList> {
             let bytes = try checked(value)
             var parser = StructuredFieldValueParser(bytes)

@@ -4,7 +4,7 @@
     /// A message that can't be signed, or whose signature isn't accepted. The description contains no values of fields.
     public struct MessageSignatureError: Error, LocalizedError, CustomStringConvertible {
         private let reason: String
-        /// The error of the closure that returns keys, or of reading the body, if any.
+        /// The error from the closure that returns keys, or from reading the body, if any.
         public let underlyingError: (any Error)?
 
         init(_ reason: String, because underlyingError: (any Error)? = nil) {

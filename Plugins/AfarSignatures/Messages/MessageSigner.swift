@@ -17,16 +17,16 @@
     public struct MessageSigner: Sendable {
         /// The key, which must be able to sign.
         public var key: SignatureKey
-        /// The identifier of the key, by which the server finds it; nil to omit it.
+        /// The identifier by which the server finds the key; nil to omit it.
         public var keyID: String?
-        /// The components that each signature covers. A request without one of them can't be signed.
+        /// The components that each signature covers. A request that lacks one of them can't be signed.
         public var components: [SignatureComponent]
-        /// Components that are covered if the request has them, such as `content-type`. The default is none. A request that has one whose
-        /// value can't be covered, such as a malformed member of a structured field, can't be signed.
+        /// Components that are covered if the request has them, such as `content-type`. The default is none. If the request has one of
+        /// them, but its value can't be covered, the request can't be signed. An example is a malformed member of a structured field.
         public var optionalComponents: [SignatureComponent] = []
         /// The label of the signature. The default is `sig1`. It must differ from the labels of other signatures of the request.
         public var label = "sig1"
-        /// The seconds until a signature expires. The default is nil: it has no `expires`.
+        /// The seconds until a signature expires. The default is nil: signatures have no `expires`.
         public var lifetime: TimeInterval?
         /// A Boolean value that indicates whether each signature has a random nonce. The default is true.
         public var addsNonce = true
@@ -34,7 +34,7 @@
         public var namesAlgorithm = true
         /// The purpose of the signatures, which an application defines; nil (the default) to omit it.
         public var tag: String?
-        /// The hash function for `Content-Digest`, which is added if ``components`` contain it. The default is SHA-256.
+        /// The hash function for `Content-Digest`. The field is added if ``components`` contain it. The default is SHA-256.
         public var digest = ContentDigest.sha256
 
         /// Creates a signer.
@@ -102,11 +102,12 @@
 
     /// A stage that signs each request of a session with HTTP Message Signatures.
     ///
-    /// Pass it as the last stage, so that it signs what the other stages have changed. Each attempt is signed: retries, redirects to the same
-    /// origin, and responses to challenges. After a redirect to another origin, requests aren't signed. The time is that of
+    /// Pass it as the last stage, so that its signatures cover the changes of the other stages. Each attempt is signed: retries, redirects
+    /// to the same origin, and responses to challenges. After a redirect to another origin, requests aren't signed. The time comes from
     /// ``ExchangeOptions/timeSource``.
     ///
-    /// If the signature covers `Content-Digest`, the stage computes the digest of the body, which can't be a stream that is read only once.
+    /// If the signature covers `Content-Digest`, the stage computes the digest of the body. The body can't be a stream that can be read
+    /// only once.
     public struct MessageSigningStage: ExchangeStage {
         private let signer: MessageSigner
         private let signs: @Sendable (HTTPRequest) -> Bool
@@ -170,8 +171,8 @@
             return request
         }
 
-        /// The value of `Content-Length`, which only the body determines. Without a body, methods that expect one have the length 0 (RFC
-        /// 9110, section 8.6). A body with trailer fields is sent in chunks.
+        /// The value of `Content-Length`, which only the body determines. A request without a body has the length 0 if its method
+        /// expects a body (RFC 9110, section 8.6). A body with trailer fields is sent in chunks.
         private var sentLength: Int64? {
             if body.isNone { return [.post, .put, .patch].contains(request.method) ? 0 : nil }
             if case .stream(let stream) = body, stream.trailers != nil { return nil }

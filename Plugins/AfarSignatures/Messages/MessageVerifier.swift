@@ -33,7 +33,7 @@
         private let keys: Keys
         /// The label of the signature to verify. The default is nil: any label.
         public var label: String?
-        /// The tag that a signature must have. The default is nil: any or none.
+        /// The tag that a signature must have. The default is nil: a signature can have any tag or none.
         public var tag: String?
         /// A Boolean value that indicates whether a signature must have `expires`. The default is false.
         public var requiresExpiration = false
@@ -47,7 +47,8 @@
         ///
         /// - Parameters:
         ///   - components: The components that a signature must cover, at least one. A signature can cover more.
-        ///   - algorithms: The permitted algorithms. The algorithm is that of the key. If the signature names one, it must be the same.
+        ///   - algorithms: The permitted algorithms. The key determines the algorithm. If the signature names an algorithm, it must be
+        ///     the same.
         ///   - maximumAge: The maximum age of a signature in seconds, since its `created`.
         ///   - nonces: The store of nonces. A signature must have a nonce that isn't in the store. If several signatures of a message meet
         ///     the requirements, none of them can be used again. With nil, nonces aren't required, and a message can be repeated until it

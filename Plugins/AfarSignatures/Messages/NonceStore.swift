@@ -3,9 +3,9 @@
 
     /// Stores the nonces of accepted signatures, so that a signature can't be used twice.
     ///
-    /// A nonce is stored until no verifier of the store accepts its signature any more. Create all verifiers before you use the store. If it
-    /// is full, further signatures are refused. If the clock is set back, signatures that had expired before are still refused. Share one store
-    /// between the verifiers of a process. It can be used from any thread.
+    /// A nonce is stored until no verifier of the store accepts its signature anymore. Create all verifiers before you use the store. If
+    /// the store is full, further signatures are refused. If the clock is set back, signatures that had expired before are still refused.
+    /// Share one store between the verifiers of a process. It can be used from any thread.
     public final class NonceStore: Sendable {
         private struct Use: Hashable {
             let keyID, nonce: String?
@@ -20,7 +20,7 @@
             var uses: [Use: Times] = [:]
             /// When the store was last searched without finding enough space.
             var lastSearch: Int64?
-            /// The latest time for which nonces were removed. It doesn't go back with the clock.
+            /// The latest time for which nonces were removed. It doesn't decrease if the clock is set back.
             var removalTime = Int64.min
             /// The limits of the most tolerant verifiers, in seconds.
             var age: Int64 = 0
@@ -39,7 +39,7 @@
         /// - Parameter capacity: The maximum number of nonces. The default is 100,000.
         public init(capacity: Int = 100_000) { self.capacity = max(1, capacity) }
 
-        /// Extends the time for which nonces are stored to the limits of a verifier, in seconds.
+        /// Extends the time for which nonces are stored to at least a verifier's limits, in seconds.
         func extend(age: Int64, tolerance: Int64) {
             state.withLock { state in
                 state.age = max(state.age, age)
@@ -57,7 +57,7 @@
                     Times(created: signature.created ?? now, expires: signature.expires)
             }
             let problem = state.withLock { state -> String? in
-                // Without a pause of a second, a full store would be searched for each signature.
+                // Searches at most once per second. Otherwise, a full store would be searched for each signature.
                 if state.uses.count + uses.count > capacity, state.lastSearch != now {
                     let times = state
                     state.uses = state.uses.filter { times.isAcceptable($0.value, at: now) }

@@ -39,7 +39,7 @@
             }
         }
 
-        /// The name of the field in lowercase, or of the derived component with `@`.
+        /// The name of the field in lowercase, or the name of the derived component with `@`.
         public let name: String
         /// The parameters, in order. The order matters only for the text.
         let parameters: [Parameter]
@@ -56,8 +56,8 @@
         public static let authority = SignatureComponent("@authority")
         /// The scheme in lowercase (`@scheme`).
         public static let scheme = SignatureComponent("@scheme")
-        /// The path and query of the request (`@request-target`). Requests without TLS that go through a proxy have a different
-        /// target, the whole URL.
+        /// The path and query of the request (`@request-target`). Requests without TLS through a proxy have the whole URL as
+        /// their target instead.
         public static let requestTarget = SignatureComponent("@request-target")
         /// The path of the request (`@path`).
         public static let path = SignatureComponent("@path")

@@ -12,7 +12,7 @@
             var trailers: HTTPFields?
         }
 
-        /// The request, or the request of the response.
+        /// The request, or the request to which the message is the response.
         let request: HTTPRequest
         /// Nil if the message is a request.
         var response: Response?
@@ -144,13 +144,13 @@
             throw .component(component, "its parameters contradict each other")
         }
 
-        /// Structured fields that are dictionaries. The text of other fields shows their type.
+        /// Structured fields that are dictionaries. The type of any other field is apparent from its text.
         private static let dictionaries: Set = [
             "accept-signature", "content-digest", "priority", "repr-digest", "signature", "signature-input",
             "want-content-digest", "want-repr-digest",
         ]
 
-        /// Removes white space at both ends, and replaces obsolete line folding by a space (section 2.1).
+        /// Removes white space at both ends, and replaces obsolete line folding with a space (section 2.1).
         private static func trimmed(_ value: UnsafeBufferPointer<UInt8>) -> [UInt8] {
             let isSpace: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D || $0 == 0x0A }
             guard let first = value.firstIndex(where: { !isSpace($0) }),

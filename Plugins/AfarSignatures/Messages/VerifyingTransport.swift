@@ -11,14 +11,16 @@
     /// let session = Session(transport: transport)
     /// ```
     ///
-    /// Each response is verified when its head has arrived, before anything of its body is used: also redirects and errors. If the verifier
-    /// requires `content-digest`, or the accepted signature covers it, the body is compared with its digest: a body in memory or in a file
-    /// before the request completes, and a stream at its end. A response that isn't accepted fails with a ``TransportError`` whose
-    /// ``TransportError/underlying`` error is a ``MessageSignatureError``. A file is then emptied, and so it is if the transfer is
-    /// interrupted, because only the digest of the whole response protects it. For the same reason, downloads aren't resumed.
+    /// Each response, including redirects and errors, is verified when its head has arrived, before its body is used. If the verifier
+    /// requires `content-digest`, or the accepted signature covers it, the body is compared with its digest. A body in memory or in a file
+    /// is compared before the request completes, and a stream at its end. If a response isn't accepted, its request fails with a
+    /// ``TransportError`` whose ``TransportError/underlying`` error is a ``MessageSignatureError``. The transport then empties the file.
+    /// It also empties the file if the transfer is interrupted, because only the digest of the whole response protects the file. For the
+    /// same reason, downloads aren't resumed.
     ///
-    /// A digest covers the body with its content coding, so the transport requests bodies without one (`Accept-Encoding: identity`). A body
-    /// with a coding is refused if the signature covers its digest. WebSockets and raw connections aren't verified.
+    /// A digest covers the body with its content coding, so the transport requests bodies without a coding
+    /// (`Accept-Encoding: identity`). A body with a coding is refused if the signature covers its digest.
+    /// WebSockets and raw connections aren't verified.
     public struct VerifyingTransport: Transport {
         private let base: any Transport
         private let verifier: MessageVerifier
@@ -61,12 +63,11 @@
         }
     }
 
-    /// The verification of one response.
     private final class Verification: Sendable {
         private struct State {
             /// Whether the head has been verified; nil if it hasn't arrived.
             var result: Result<SignatureParameters, MessageSignatureError>?
-            /// The head of the result.
+            /// The head to which the result belongs.
             var head: ResponseHead?
             /// The error of the body.
             var bodyError: MessageSignatureError?
@@ -168,7 +169,7 @@
 
         func verify(_ response: TransportResponse) async throws -> TransportResponse {
             let isVerified = state.withLock { $0.head.map { $0.isSame(as: response.head) } ?? false }
-            // A base transport can make the decision about the head itself, or return another one of several responses.
+            // A base transport can decide on the head itself, or return another of several responses.
             if !isVerified { try await verify(response.head) }
             guard let parameters = try state.withLock({ $0.result })?.get(), hasContentDigest(parameters),
                 hasContent(response.head), !state.withLock({ $0.isDiscarded })
