@@ -321,6 +321,14 @@
             }
         }
 
+        /// Passes bytes to the exchange immediately if no events are waiting. Returns the number of bytes that the exchange consumed.
+        private func receiveWithoutCopy(_ bytes: UnsafeRawBufferPointer) -> Int {
+            guard let exchange, !hasEvents, exchange.canReceive else { return 0 }
+            let count = exchange.recordingFault { () throws(Fault) in try exchange.receiveBody(bytes) } ?? 0
+            connection.consume(count, of: self)
+            return count
+        }
+
         private func noteChange() {
             if exchange != nil { connection.change(self) }
         }
@@ -340,7 +348,8 @@
 
         func streamDidReceiveBody(_ bytes: UnsafeRawBufferPointer) {
             bodyByteCount += Int64(bytes.count)
-            body += bytes
+            let taken = receiveWithoutCopy(bytes)
+            body += UnsafeRawBufferPointer(rebasing: bytes[taken...])
             noteChange()
         }
 

@@ -2,13 +2,17 @@ import Foundation
 import Testing
 
 struct CompletionTests {
+    /// The script for bash, which takes a second to generate.
+    private static let bashScript = Task { try await Tool.run("--generate-completion-script", "bash").text }
+
     /// Returns bash's completions for the last word of a command line.
     private func completions(_ line: String, in directory: ScratchDirectory) async throws -> [String] {
+        try await directory.write(Self.bashScript.value, to: "afar.bash")
         let outcome = try await Tool.bash(
             """
             cd '\(directory.url.path)' || exit 1
             compopt() { :; }
-            source <("$afar" --generate-completion-script bash)
+            source ./afar.bash
             COMP_LINE=\(line.debugDescription) COMP_POINT=\(line.utf8.count)
             COMP_WORDS=(\(line)\(line.hasSuffix(" ") ? "''" : "")) COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
             _afar afar "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
