@@ -36,7 +36,7 @@ extension Request {
         using decoder: any DataDecoder = SessionDecoder(),
         limit: Int = 64 * 1024
     ) -> Self where Codes.Element == Int {
-        // Problem details are always JSON with these keys.
+        // Problem details are always JSON with standard keys, so the session's decoder isn't used.
         let own: any DataDecoder = type == ProblemDetails.self ? JSONDecoder() : sessionConfiguration.decoder
         return validate(
             readingBodyUpTo: limit,

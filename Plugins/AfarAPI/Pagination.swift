@@ -15,7 +15,7 @@ public struct Page<Value: Sendable>: Sendable {
     public let number: Int
 }
 
-/// A way to find the request for the next page in a page.
+/// A rule that determines the request for the next page from the current page.
 public struct Pagination<Value: Sendable>: Sendable {
     enum Next: Sendable {
         /// A URL from the server, which can be relative to the URL of the page.
@@ -62,7 +62,7 @@ public struct Pagination<Value: Sendable>: Sendable {
         Self { page, _ in try url(page).map { .link($0, allowsInsecure: allowsInsecure) } }
     }
 
-    /// Repeats the first request, and adds a token from the previous page to its query.
+    /// Repeats the first request with a token from the previous page in the query.
     ///
     /// - Parameters:
     ///   - token: Reads the token. Nil and an empty token mean that the page is the last one.
@@ -103,7 +103,7 @@ public struct Pagination<Value: Sendable>: Sendable {
 public enum PaginationError: Error, Hashable, Sendable {
     /// The server has more pages than the limit allows.
     case tooManyPages(limit: Int)
-    /// The server returned a URL or token for the next page that had already been used.
+    /// The URL or token for the next page has already been used.
     case repeatedPage(String)
     /// A page that was requested over https links to a page over http.
     case insecureLink(URL)
@@ -162,7 +162,7 @@ struct PageRequests<Value: Sendable> {
         if let url = request.url?.withUserinfo(of: nil) { used.insert(.url(url.absoluteString)) }
     }
 
-    /// Returns the request for the page after another, or nil after the last page.
+    /// Returns the request for the page that follows `page`, or nil after the last page.
     mutating func next(after page: Page<Value>) throws -> URLRequest? {
         guard let first, let next = try pagination.next(page, first) else { return nil }
         let (request, key, shown) =

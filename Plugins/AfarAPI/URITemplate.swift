@@ -161,17 +161,17 @@ extension URITemplate.ExpansionError: LocalizedError, CustomStringConvertible {
 extension URITemplate.Value: ExpressibleByStringInterpolation, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
     ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
-    /// Creates text.
+    /// Creates a value from text.
     public init(stringLiteral value: String) { self = .string(value) }
-    /// Creates the decimal digits of a number.
+    /// Creates a value from the decimal digits of an integer.
     public init(integerLiteral value: Int) { self = .string("\(value)") }
-    /// Creates the text of a number.
+    /// Creates a value from the text of a number.
     public init(floatLiteral value: Double) { self = .string("\(value)") }
-    /// Creates "true" or "false".
+    /// Creates the value "true" or "false".
     public init(booleanLiteral value: Bool) { self = .string("\(value)") }
-    /// Creates a list.
+    /// Creates a value from a list.
     public init(arrayLiteral elements: String...) { self = .list(elements) }
-    /// Creates pairs in the order of the literal.
+    /// Creates a value from pairs, in the order of the literal.
     public init(dictionaryLiteral elements: (String, String)...) {
         self = .pairs(elements.map { (name: $0.0, value: $0.1) })
     }
@@ -207,7 +207,7 @@ extension URITemplate {
             "&": Operator(first: "&", separator: "&", isNamed: true, ifEmpty: "="),
         ]
 
-        /// Expands a value that isn't undefined (section 3.2.1).
+        /// Expands a defined value (section 3.2.1).
         func expand(_ variable: Variable, _ value: Value) throws(ExpansionError) -> String {
             if case .prefix(let length) = variable.modifier {
                 guard case .string(let text) = value else { throw .prefixOfList(variable: variable.name) }

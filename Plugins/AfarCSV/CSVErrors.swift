@@ -94,7 +94,8 @@ public struct CSVEncodingError: Error, Hashable, Sendable {
         case duplicateColumn
         /// A row has a key that isn't one of the specified columns.
         case unknownColumn
-        /// A row has no fields, or a row without keys doesn't have as many fields as the specified columns or the first row.
+        /// A row has no fields, or a row without keys has the wrong number of fields. The specified columns determine this
+        /// number. Without them, the first row determines it.
         case fieldCount(found: Int, expected: Int)
         /// A number is infinite or not a number.
         case nonFiniteNumber

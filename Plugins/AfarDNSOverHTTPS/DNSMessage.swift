@@ -59,7 +59,7 @@ public struct DNSAnswer: Sendable, Hashable {
     /// - Parameters:
     ///   - message: The server's response to the query.
     ///   - query: The query.
-    /// - Throws: A ``DNSError`` if the message is malformed, truncated, not a response to this query, or reports a failure.
+    /// - Throws: A ``DNSError`` if the message is malformed, is truncated, isn't a response to this query, or reports a failure.
     public init(_ message: [UInt8], to query: DNSQuery) throws(DNSError) {
         do throws(DNSError.Reason) {
             (addresses, timeToLive) = try Self.parse(message, query)
@@ -105,7 +105,7 @@ public struct DNSAnswer: Sendable, Hashable {
                     _ = try reader.bytes(length)
                     continue
                 }
-                // The names of the server and of the mailbox, and four other numbers, precede the time.
+                // Skips the names of the server and of the mailbox, and four numbers. The time follows.
                 (_, _) = (try reader.name(), try reader.name())
                 _ = try reader.bytes(16)
                 return min(seconds, try reader.time(), aliasTime ?? .max)
@@ -147,7 +147,8 @@ public struct DNSAnswer: Sendable, Hashable {
         return records
     }
 
-    /// Follows the aliases from the query's name to the addresses (RFC 1034, section 3.6.2). The time is the shortest one of the records.
+    /// Follows the aliases from the query's name to the addresses (RFC 1034, section 3.6.2). The time is the shortest time to live of
+    /// these records.
     private static func addresses(
         of query: DNSQuery, _ records: Records
     ) throws(DNSError.Reason) -> (addresses: [SocketAddress], time: Int?) {

@@ -6,7 +6,7 @@ struct PendingWrites {
     struct Change {
         /// The stored responses, newest first.
         fileprivate(set) var responses: [CachedResponse] = []
-        /// Whether the responses in the database are obsolete.
+        /// Whether the URL's responses in the database are obsolete, so that only ``responses`` is valid.
         fileprivate(set) var hidesOthers = false
         /// Whether the database still contains obsolete responses because a write failed.
         fileprivate(set) var hasFailed = false
@@ -19,7 +19,7 @@ struct PendingWrites {
 
     /// Whether the database is damaged. If so, it's no longer read or written.
     private(set) var isDamaged = false
-    /// Whether all responses in the database are obsolete.
+    /// Whether the responses to all URLs in the database are obsolete.
     private var hidesAll = false
     private var changes: [String: Change] = [:]
     /// The URLs whose last write failed.

@@ -19,7 +19,7 @@ import Synchronization
 /// public only if the IPv4 address is public (RFC 6052, RFC 5214). Unix sockets, proxies and ``NetworkSettings/connectTo`` are
 /// refused unless they are allowed.
 ///
-/// Share one policy between requests, because a connection serves only requests with the policy under which it was opened.
+/// Share one policy between requests. A request can reuse a connection only if the connection was opened with the request's policy.
 public final class EgressPolicy: ConnectionPolicy {
     /// What happens to a connection that the rules don't allow.
     public enum Mode: Sendable, Hashable {
@@ -47,14 +47,14 @@ public final class EgressPolicy: ConnectionPolicy {
     ///   - denied: Destinations that are refused even if another rule allows them. The default is none. Behind a proxy, rules with networks
     ///     apply only to hosts that are written as addresses.
     ///   - proxies: The proxies that can be used, including those from the environment. Behind a proxy, the host's address is known only if
-    ///     the host is written as an address. Such a host is checked in the same way as without a proxy. The name and port of any other
-    ///     host must match a rule in `allowed`, and this rule must specify a host or have no networks. The default is none.
+    ///     the host is written as an address. Such a host is checked in the same way as without a proxy. For any other host, a rule in
+    ///     `allowed` must match the name and port. A rule with networks and the host `*` doesn't count. The default is none.
     ///   - unixSockets: The paths of Unix sockets that can be used. The default is none. Rules don't apply to them.
     ///   - allowsConnectTo: Whether ``NetworkSettings/connectTo`` can be used. The rules must then allow the name and port of the URL, and
     ///     also the destination of the connection. The default is false.
     ///   - mode: What happens to a connection that isn't allowed. The default is ``Mode/enforce``.
     ///   - onRefusal: Called for each connection that isn't allowed, in either mode, one call at a time on a private queue. If 1,000 calls
-    ///     are waiting, further ones are omitted. The default is nil.
+    ///     are waiting, further calls are omitted. The default is nil.
     public init(
         allowing allowed: [EgressRule] = [.publicAddresses], denying denied: [EgressRule] = [],
         proxies: [EgressRule] = [], unixSockets: Set<String> = [], allowsConnectTo: Bool = false,

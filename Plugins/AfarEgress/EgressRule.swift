@@ -1,13 +1,13 @@
 import AfarTransport
 public import Foundation
 
-/// Destinations, by the host's name, its port and its address. A destination matches a rule if all three match.
+/// A rule that describes destinations by host, port and address. A destination matches the rule if all three match.
 public struct EgressRule: Sendable, Hashable {
     private enum Host: Hashable {
         case any
         case name(String)
         case address(IPAddress)
-        /// The subdomains of a name, which begins with a dot.
+        /// The subdomains of a name. The associated value is the name with a leading dot.
         case subdomains(String)
     }
 
@@ -28,10 +28,10 @@ public struct EgressRule: Sendable, Hashable {
     ///   - host: A name or an address, such as `api.example.com`. `*.example.com` matches the subdomains of `example.com`, and `*` any
     ///     host. Case and a trailing dot don't matter. Write names outside of ASCII in their encoded form (`xn--…`). The default is `*`.
     ///   - ports: The ports, or nil for any port. The default is nil.
-    ///   - networks: The networks of the host's address, such as `10.0.0.0/8`, `fd12:3456::/32` or `192.0.2.7`. The default is nil. In
-    ///     a list of allowed destinations, the rule then matches only public addresses. In other lists, it matches all addresses. In a
-    ///     list of denied destinations, a network includes all its addresses. In other lists, the address of a cloud provider's
-    ///     metadata service matches only a network that consists of this one address.
+    ///   - networks: The networks of the host's address, such as `10.0.0.0/8`, `fd12:3456::/32` or `192.0.2.7`. The default is nil.
+    ///     Without networks, a rule in a list of allowed destinations matches only public addresses, and a rule in any other list
+    ///     matches all addresses. In a list of denied destinations, a network matches every address in it. In other lists, only a
+    ///     network of a single address matches the address of a cloud provider's metadata service.
     /// - Throws: ``InvalidEgressRule``.
     public init(host: String = "*", ports: [Int]? = nil, networks: [String]? = nil) throws {
         if let ports {
@@ -86,8 +86,8 @@ public struct EgressRule: Sendable, Hashable {
         }
     }
 
-    /// Whether the rule matches a connection when it is used in a list of denied destinations. A rule for a host that is written as
-    /// an address matches every connection to this address.
+    /// Whether the rule, in a list of denied destinations, matches a connection. A rule for a host that is written as an address matches
+    /// every connection to this address.
     func denies(host name: String, port: Int, _ address: IPAddress) -> Bool {
         if case .address(let own) = host, address.forms.contains(own) { return ports?.contains(port) ?? true }
         return matches(host: name, port: port) && denies(address)
@@ -103,7 +103,7 @@ public struct EgressRule: Sendable, Hashable {
         return networks?.contains { $0.contains(address) && (!isMetadata || $0.isSingle) }
     }
 
-    /// Whether the rule denies an address. An address with an IPv4 address inside is denied if either of them is denied.
+    /// Whether the rule denies an address. An address that contains an IPv4 address is denied if either address is denied.
     private func denies(_ address: IPAddress) -> Bool {
         networks?.contains { network in address.forms.contains { network.contains($0) } } ?? true
     }

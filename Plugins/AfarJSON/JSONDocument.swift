@@ -134,8 +134,8 @@ struct JSONDocument {
     /// Returns the type if its values are decoded directly, without its `init(from:)`. Otherwise, returns nil.
     func direct<T>(_ type: T.Type) -> (any DirectlyDecodable.Type)? { contents.pointee.types.direct(type) }
 
-    /// Returns the cached numbers of a type's keys in this document. Returns nil if the type can have too many keys, or if the
-    /// table of types is full.
+    /// Returns the cached table of this document's numbers for a type's keys. Returns nil if the type can have too many keys, or if
+    /// the table of types is full.
     func numbers<Key: CodingKey>(of type: Key.Type) -> KeyNumbers? {
         contents.pointee.types.numbers(of: type, generation)
     }
@@ -241,15 +241,16 @@ final class JSONDocumentDetails {
 
 // MARK: - Types
 
-/// The numbers of a type's keys in a document. The index is the byte that a key occupies in memory.
+/// A table of the numbers that a document assigned to a type's keys. The index is the value of the byte that represents a key in
+/// memory.
 typealias KeyNumbers = UnsafeMutablePointer<UInt32>
 
-/// A cache of facts about decoded types, which is shared by consecutive documents.
+/// A cache of facts about decoded types. Consecutive documents share it.
 struct DecodedTypes {
     private struct Entry {
         let type: ObjectIdentifier
         let direct: (any DirectlyDecodable.Type)?
-        /// The numbers of the type's keys in the document with this generation.
+        /// The table for the type's keys in the document with this generation.
         var numbers: KeyNumbers?
         var generation: UInt32 = 0
     }
@@ -274,8 +275,8 @@ struct DecodedTypes {
         return entry.pointee?.direct
     }
 
-    /// Returns the numbers of a type's keys. Returns nil if a key uses more than one byte of memory, or if the table is full.
-    /// One-byte keys with the same byte have the same name, so the byte can be the index.
+    /// Returns the table for a type's keys. Returns nil if a key uses more than one byte of memory, or if the table is full. One-byte
+    /// keys with the same byte have the same name, so the byte can be the index.
     mutating func numbers<Key: CodingKey>(of type: Key.Type, _ generation: UInt32) -> KeyNumbers? {
         guard MemoryLayout<Key>.size <= 1, let entry = entry(of: type) else { return nil }
         if let numbers = entry.pointee?.numbers, entry.pointee?.generation == generation { return numbers }

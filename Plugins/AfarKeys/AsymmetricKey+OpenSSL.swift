@@ -138,7 +138,8 @@
             return (canSign ? EVP_PKEY_check(context) : EVP_PKEY_public_check(context)) == 1
         }
 
-        /// Whether the public key is written as x and y. A key that was read can have a compressed form.
+        /// Makes OpenSSL write the public key as x and y, even if the key was read in compressed form. False if that
+        /// fails.
         private var isUncompressed: Bool {
             EVP_PKEY_set_utf8_string_param(raw, "point-format", "uncompressed") == 1
         }

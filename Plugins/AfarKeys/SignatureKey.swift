@@ -126,7 +126,7 @@ public struct SignatureKey: Sendable {
     }
 
     /// Returns a Boolean value that indicates whether a signature of the bytes was made with this key, or with the private key of this
-    /// public key. Codes of HMAC are compared in constant time.
+    /// public key. HMAC values are compared in constant time.
     public func isValid(_ signature: Data, for bytes: Data) -> Bool {
         switch material {
         case .secret(let secret):
@@ -173,7 +173,7 @@ private enum KeyMaterial: Sendable {
     }
 }
 
-/// The secret of an HMAC, which isn't part of descriptions.
+/// A secret for HMAC. Descriptions don't contain it.
 private struct Secret: Sendable, CustomStringConvertible, CustomReflectable {
     private let bytes: Data
 

@@ -126,7 +126,7 @@ final class OAuthAuthenticator: Authenticator {
 
     // MARK: Renewal
 
-    /// Returns the stored token. Renews it first if it is the refused token or has expired.
+    /// Returns the stored token. If the stored token has expired or is the token of `credential`, renews it first.
     private func renewed(_ credential: OAuthCredential) async -> Result<OAuthCredential, OAuthError> {
         let outcome = Locked<Result<OAuthCredential, OAuthError>?>(nil)
         do {

@@ -38,7 +38,8 @@ public struct OAuthClientAuthentication: Sendable {
         .init(method: .privateKeyJWT(key, keyID: keyID, audience: audience))
     }
 
-    /// A JSON Web Token from elsewhere (RFC 7523), for example the token of a workload's platform or of a signing service.
+    /// A JSON Web Token that your code provides (RFC 7523), for example from a signing service or from the platform on which the
+    /// program runs.
     ///
     /// - Parameter assertion: Returns the token. It is called for each request. If it throws an error, the request fails.
     public static func assertion(_ assertion: @escaping @Sendable () async throws -> String)

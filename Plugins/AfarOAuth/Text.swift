@@ -92,8 +92,8 @@ struct Origin: Hashable, Sendable {
 
     /// Returns whether credentials can be sent: with TLS, or within this machine (RFC 8252, section 7.3).
     ///
-    /// - Parameter network: The settings of the requests. Requests are sent without proxies. The default is nil, which is for a
-    ///   browser.
+    /// - Parameter network: The settings of the requests. Proxies in the settings are ignored, because requests over http are
+    ///   sent without proxies. The default is nil: no settings apply, for example because a browser sends the requests.
     func isSecure(over network: NetworkSettings? = nil) -> Bool {
         scheme == "https" || staysOnThisMachine(over: network)
     }

@@ -5,7 +5,8 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// Creates the request for the rest of a part. It is called for each attempt, so a retry by any retrier requests only the missing bytes.
+/// Creates the request for the rest of a part. Each attempt creates a new request, so a retry by any retrier requests only the missing
+/// bytes.
 struct PartRequest: URLRequestConvertible {
     let convertible: any URLRequestConvertible
     let part: Part
@@ -32,7 +33,7 @@ struct PartWriter: DataStreamParser {
     }
 }
 
-/// Retries the requests of a part after transient failures, as soon as the download has begun.
+/// Retries the requests of a part after transient failures, but only after the download has begun.
 struct PartRetrier: RequestInterceptor {
     private static let limit = 5
     /// The longest `Retry-After` to wait for, in seconds.
@@ -59,7 +60,7 @@ struct PartRetrier: RequestInterceptor {
 }
 
 extension Error {
-    /// The error of this module or of a digest that a request's error contains.
+    /// This error, or the underlying error of an `AFError`, if it comes from this module or from the verification of a digest.
     var ownError: (any Error)? {
         let error = asAFError?.underlyingError ?? self
         return error is ParallelDownloadError || error is Part.NoParts || error is DigestError ? error : nil

@@ -28,13 +28,13 @@ final class PartialFile: Sendable {
 
     /// Opens the file of an earlier download.
     ///
-    /// - Throws: A ``ResumeDataError`` if the file isn't one of this module's, or another download uses it.
+    /// - Throws: A ``ResumeDataError`` if this isn't the earlier download's file, or if another download uses it.
     init(_ earlier: PartialDownload, for destination: URL) throws {
         url = URL(filePath: earlier.path)
         permissions = mode_t(truncatingIfNeeded: earlier.permissions & 0o666)
         try Self.prepare(destination, for: url)
         descriptor = open(url.path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-        // Don't remove another file at this path.
+        // Until the checks succeed, the path can belong to another file, so `deinit` doesn't remove it.
         state.withLock { $0.isKept = true }
         guard descriptor >= 0 else { throw ParallelDownloadError.cannotWrite(path: url.path, code: errno) }
         var (status, folder) = (stat(), stat())
@@ -90,7 +90,7 @@ final class PartialFile: Sendable {
         close()
     }
 
-    /// Sets the length. The file system stores only the bytes that are written, so a server that announces a large file uses no space.
+    /// Sets the length. The file system allocates space only for written bytes, so a large announced length doesn't fill the disk.
     func truncate(to length: Int64) throws(ParallelDownloadError) {
         guard ftruncate(descriptor, off_t(length)) == 0 else { throw failure(errno) }
     }

@@ -10,8 +10,8 @@ public import Foundation
 
 /// A publisher that emits the values of a ``DataStreamRequest`` and its completion, and then finishes.
 ///
-/// The first demand resumes the request, and canceling the subscription cancels the request. Later demand doesn't limit the
-/// values, so a slow subscriber needs a buffer between itself and the publisher.
+/// The first demand resumes the request, and canceling the subscription cancels the request. The publisher ignores later
+/// demand, so put a buffer between it and a slow subscriber.
 public struct DataStreamPublisher<Value: Sendable>: Publisher {
     /// A value, or the completion.
     public typealias Output = DataStreamRequest.Stream<Value, AFError>

@@ -31,10 +31,10 @@ public struct CircuitBreaker: Sendable {
     public var slowCallRate = 0.5
     /// The time until an open circuit lets probes pass. The default is 5 seconds.
     public var openDuration = Duration.seconds(5)
-    /// The number of probes, which must all succeed. The default is 1.
+    /// The number of probes. All of them must succeed. The default is 1.
     public var probeCount = 1
-    /// Decides whether a response or a transport's error is a failure. The default is nil: statuses from 500 and errors of the network and
-    /// the server are failures.
+    /// Decides whether a response or a transport's error is a failure. The default is nil: status codes of 500 or higher, network errors
+    /// and server errors are failures.
     ///
     /// Called on a Dispatch queue, one call at a time, after the response has ended. Not called for canceled requests, or for errors
     /// that the server didn't cause.

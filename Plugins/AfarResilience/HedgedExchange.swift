@@ -270,7 +270,7 @@ extension HedgedExchange.State {
     }
 }
 
-/// Reports the events of one of two requests, if they concern the exchange.
+/// Observes one of the two requests, and forwards only those events that the exchange reports.
 private final class AttemptObserver: ExchangeObserver {
     private let observer: any ExchangeObserver
     private weak let exchange: HedgedExchange?

@@ -18,11 +18,11 @@ public struct RetryBudget: Sendable, Hashable {
     public var timeoutCost: Double
     /// The number of tokens that a failed call takes, whether it is retried or not. The default is 0.
     public var failureCost: Double
-    /// The number of tokens at which retries stop. The default is 0, with which all tokens can be used.
+    /// The number of tokens at which retries stop. The default is 0: all tokens can be used.
     public var reserve: Double
     /// The number of tokens that a successful response returns. The default is 0.1: in the long term, 10 % of the requests can be retries.
     public var refillPerSuccess: Double
-    /// The number of tokens that each second returns, for hosts with few requests. The default is 1.
+    /// The number of tokens that are added each second, so that hosts with few requests also regain tokens. The default is 1.
     public var refillPerSecond: Double
 
     /// Creates a budget. Negative numbers are treated as 0.

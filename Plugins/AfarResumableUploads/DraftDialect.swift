@@ -48,7 +48,7 @@ struct DraftDialect: UploadDialect {
     ) async throws -> UploadState {
         let limit = options.requestLimit(isFile: source is FileSource)
         let segment = try await source.segment(at: 0, limit: options.createsBeforeSending ? 0 : limit)
-        // A server without support for the protocol requires the whole content.
+        // A request with the whole content also works on servers without support for the protocol.
         let completesUpload = segment.isLast && !options.createsBeforeSending
         var headers = completeness(completesUpload)
         if version >= .v6, let length = source.length {

@@ -9,7 +9,7 @@ struct PartUpload: Sendable {
     /// Whether a new upload can be created if the server no longer has this one.
     let canStartOver: Bool
     let retries: UploadRetries
-    /// Returns and stores the upload's URL.
+    /// Returns the upload's URL, or nil before the upload is created.
     let savedURL: @Sendable () -> URL?
     let saveURL: @Sendable (URL?) throws -> Void
     /// Called with the number of bytes that the server has or that have been sent.

@@ -84,10 +84,11 @@ public struct ResumableUploadOptions: Sendable {
     /// it is secure.
     public var allowsOtherOrigins = false
 
-    /// The number of attempts in a row that add no byte before the upload fails. The default is 8. At least 1 attempt is made.
+    /// The number of consecutive attempts without progress after which the upload fails. The default is 8. At least 1 attempt is made.
     public var maximumAttemptsWithoutProgress = 8
 
-    /// The total number of interruptions before the upload fails, even if it makes progress. The default is 1,000.
+    /// The maximum total number of interruptions. After more interruptions, the upload fails even if it makes progress. The default is
+    /// 1,000.
     public var maximumInterruptions = 1_000
 
     /// The delay after the first attempt without progress. Each further attempt doubles it. Delays use the time source of the session's

@@ -174,7 +174,7 @@ final class ChunkSource: UploadSource {
             return true
         }
         guard isAvailable else { throw ResumableUploadError.sourceCannotRewind(to: offset) }
-        // One more byte than the limit determines whether the segment is the last one.
+        // Reads at least one byte beyond the limit, to determine whether the segment is the last one.
         while state.withLock({ !$0.hasEnded && Int64($0.buffer.count) <= limit }) {
             do {
                 let chunk = try await upload.untilCancelled { [reader] in try await reader() }

@@ -25,8 +25,8 @@ public struct TracingStage: ExchangeStage {
 
     /// Creates a stage.
     ///
-    /// - Parameter tracer: The tracer that creates the spans. The default is nil, which uses the bootstrapped tracer of each request. If
-    ///   no tracer is bootstrapped, the stage has no effect.
+    /// - Parameter tracer: The tracer that creates the spans. The default is nil: for each request, the stage uses the tracer that is
+    ///   bootstrapped at that time. Without a bootstrapped tracer, the stage has no effect.
     public init(tracer: (any Tracer)? = nil) { self.tracer = tracer }
 
     /// Returns the ``StageRun`` that handles one exchange, or nil if there is no tracer.

@@ -36,7 +36,8 @@ public struct YAMLDataDecoder: DataDecoder {
 ///
 /// A document that exceeds a limit fails with a ``YAMLLimitExceeded`` before it's decoded.
 public struct YAMLLimits: Hashable, Sendable {
-    /// The maximum number of bytes in a document, and in its scalars with aliases expanded. The default is 10 MiB.
+    /// The maximum size of a document, in bytes of UTF-8. The limit also applies to the total size of its scalars with aliases
+    /// expanded. The default is 10 MiB.
     public var maximumSize: Int
     /// The maximum nesting depth of sequences and mappings with aliases expanded. The default is 100.
     public var maximumDepth: Int
@@ -84,7 +85,8 @@ public struct YAMLLimitExceeded: Error, Hashable, Sendable {
     public let limit: Limit
     /// The maximum that the exceeded limit allows.
     public let maximum: Int
-    /// The line on which the limit was exceeded, starting from 1. Nil if the document's size exceeds the limit.
+    /// The line on which the limit was exceeded, starting from 1. Nil if the document exceeds the size limit even before aliases are
+    /// expanded.
     public let line: Int?
 
     /// Creates an error.

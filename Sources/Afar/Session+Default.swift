@@ -19,7 +19,7 @@ public import Foundation
 public let AF = Session.default
 
 extension Session {
-    // Disfavored, because the `Alamofire` module declares `default` for its subclass.
+    // Disfavored, because the `Alamofire` module declares another `default` for `SessionManager`, its subclass of `Session`.
 
     /// The session of ``AF``. It has the default configuration.
     @_disfavoredOverload

@@ -205,7 +205,7 @@ extension ConformanceCase {
         ) { trial in
             let answer = RawServer.Step.respond("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
             let (other, server) = try await trial.exchange(with: [.loop([answer])])
-            // A name that no other resolver finds (RFC 6761, section 6.4).
+            // A reserved name that only the exchange's own resolver resolves (RFC 6761, section 6.4).
             var exchange = try trial.exchange(authority: "conformance.invalid:\(other.port)", "/")
             let (first, second) = (OneAddress("127.0.0.1"), OneAddress("127.0.0.1"))
             for resolver in [first, second, first] {

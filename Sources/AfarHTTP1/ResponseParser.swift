@@ -180,7 +180,8 @@ package struct ResponseParser: ~Copyable {
 
     /// Parses the end of input. Call this method when the server has closed the connection.
     ///
-    /// - Parameter isClean: Whether the server closed the connection properly: over TLS, with `close_notify` (section 9.8).
+    /// - Parameter isClean: Whether the server closed the connection properly. Over TLS, this requires `close_notify` (section
+    ///   9.8).
     /// - Returns: ``Event/end`` if the end of input ends the body; nil if the response has already ended.
     package mutating func receiveEndOfInput(isClean: Bool) throws(Fault) -> Event? {
         mustClose = true

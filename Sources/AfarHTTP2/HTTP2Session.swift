@@ -71,7 +71,7 @@ package final class HTTP2Session {
         start: nil, count: 0)[...]
     /// The last bytes to send, after the connection has failed.
     @exclusivity(unchecked) private var lastOutput: ArraySlice<UInt8> = []
-    /// Whether nghttp2 is running, so it can't be called recursively.
+    /// Whether nghttp2 is receiving or returning bytes. During this time, its callbacks can't receive or write bytes.
     @exclusivity(unchecked) private var isRunning = false
     @exclusivity(unchecked) private var hasSentGoAway = false
     @exclusivity(unchecked) private var pingCount: UInt64 = 0

@@ -97,7 +97,8 @@ public struct ReplayTrait: TestTrait, SuiteTrait, TestScoping {
     /// The value is `true`, so each test of a suite replays the recording from its beginning.
     public var isRecursive: Bool { true }
 
-    /// Runs a test with its recording, or records it.
+    /// Runs a test with the responses of its recording. If `AFAR_RECORD` enables recording, records the test's requests
+    /// instead.
     public func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {

@@ -15,8 +15,7 @@ public struct ServerTrust: Sendable {
     /// The trust anchors. The chain must end in one of them. If the value is nil, the chain must end in an authority that the transport
     /// trusts. These authorities are usually the system's.
     public var anchors: [Certificate]?
-    /// The revocation lists that every chain must satisfy. If there are several evaluators, these lists make all evaluators check the same
-    /// chain.
+    /// The revocation lists that every chain must satisfy. Several evaluators share these lists, so that all of them check the same chain.
     package var revocationLists: [Data] = []
     let authorities: CertificateAuthorities
 

@@ -52,7 +52,7 @@ final class RunningExchange: PreparedExchange {
     let onQueue: @Sendable (@escaping @Sendable () -> Void) -> Void
 
     /// - Parameters:
-    ///   - makeTask: Creates the exchange's task, suspended.
+    ///   - makeTask: Creates the exchange's task in the suspended state.
     ///   - onQueue: Runs a closure serially with the session's events.
     init(
         _ exchange: Exchange, streamBufferLimit: Int,

@@ -30,51 +30,51 @@ extension URLSessionTransport {
         /// encoded body isn't detected.
         case contentDecoding
         /// A file for an upload is held in memory, and files of more than 256 MiB are refused. If an upload directly from a file is
-        /// canceled or its connection is reset, the library traps.
+        /// canceled or its connection is reset, Foundation traps.
         case largeFileUpload
-        /// After an upload is aborted, concurrent requests can stall until their idle timeout, because nothing wakes the library to
-        /// continue them.
+        /// After an upload is aborted, concurrent requests can stall until their idle timeout, because nothing wakes Foundation to continue
+        /// them.
         case recoveryAfterFailedUpload
-        /// A slow reader doesn't slow the server down, because the library can't pause a transfer. The reader's buffer is limited.
+        /// A slow reader doesn't slow the server down, because Foundation can't pause a transfer. The reader's buffer is limited.
         case backpressure
-        /// The library can stop a task only while no data arrives. If a server on the same machine sends endless data faster than the
-        /// library reads it, reading continues even after a failure or cancellation.
+        /// Foundation can stop a task only while no data arrives. If a server on the same machine sends endless data faster than Foundation
+        /// reads it, reading continues even after a failure or cancellation.
         case stoppingEndlessResponses
-        /// Only an exchange that has not started can be suspended. If a running task is suspended, the library drops its connection, and
+        /// Only an exchange that has not started can be suspended. If a running task is suspended, Foundation drops its connection, and
         /// sends the whole request again on resumption.
         case suspension
-        /// Metrics contain only the times of the start, the head and the end, and the sizes of bodies, because the library collects
-        /// no metrics.
+        /// Metrics contain only the times of the start, the head and the end, and the sizes of bodies, because Foundation collects no
+        /// metrics.
         case metrics
-        /// Server trust can't be evaluated, because the library doesn't send a challenge for it.
+        /// Server trust can't be evaluated, because Foundation doesn't send a challenge for it.
         case serverTrust
-        /// The minimum TLS version is that of the system's OpenSSL, because the library doesn't set one. OpenSSL's default is 1.2. A system
+        /// The minimum TLS version is that of the system's OpenSSL, because Foundation doesn't set one. OpenSSL's default is 1.2. A system
         /// policy can be less strict.
         case lowestTLSVersion
-        /// Proxies from the environment are used, because the library leaves proxies to libcurl. The variables are
+        /// Proxies from the environment are used, because Foundation leaves proxies to libcurl. The variables are
         /// `http_proxy`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`, the last three also in lowercase.
         case environmentProxies
-        /// The library mistakes unsolicited bytes on a reused connection for the next response, because it doesn't check for them.
+        /// Foundation mistakes unsolicited bytes on a reused connection for the next response, because it doesn't check for them.
         case unsolicitedBytes
-        /// The library doesn't report a missing TLS alert. A body without a length is therefore complete when the server closes the TCP
+        /// Foundation doesn't report a missing TLS alert. A body without a length is therefore complete when the server closes the TCP
         /// connection, regardless of ``ExchangeOptions/acceptsBodiesWithoutTLSCloseNotify``.
         case bodyWithoutCloseNotify
         /// `Accept`, `Accept-Language`, `User-Agent` and `Connection` are sent unless the request sets these fields. The same
         /// applies to `Content-Length: 0` for requests without a body, except GET and HEAD.
         case impliedFields
-        /// The library drops the body of a response with the status 301–303 or 305–308 if the Location is missing or unusable.
+        /// Foundation drops the body of a response with the status 301–303 or 305–308 if the Location is missing or unusable.
         case bodyWithoutLocation
-        /// The library treats a status line as malformed if it has no space before the reason or ends with LF alone.
+        /// Foundation treats a status line as malformed if it has no space before the reason or ends with LF alone.
         case lenientStatusLine
         /// The process traps if a peer closes the connection in the middle of a response's head.
         case truncatedHead
-        /// The process traps if trailer fields follow a chunked body, because the library mistakes them for a new head.
+        /// The process traps if trailer fields follow a chunked body, because Foundation mistakes them for a new head.
         case receivedTrailers
-        /// The process traps on a Content-Length of 9,223,372,036,854,775,296 (2^63 − 512) or more that fits into 64 bits. The
-        /// library converts the number to a floating-point number and back before it calls its delegate.
+        /// The process traps on a Content-Length of 9,223,372,036,854,775,296 (2^63 − 512) or more that fits into 64 bits. Foundation
+        /// converts the number to a floating-point number and back before it calls its delegate.
         case enormousContentLength
         /// The process traps on a Location without a scheme in two cases: the host is an IPv6 address, or it contains a percent-encoded
-        /// character that isn't allowed in a host. This happens before the library calls its delegate.
+        /// character that isn't allowed in a host. This happens before Foundation calls its delegate.
         case unresolvableLocation
 
         static let everywhere: [Self] = [

@@ -88,7 +88,7 @@ public final class URLSessionTransport: Transport {
     }
 }
 
-/// A session of Foundation with its own delegate.
+/// A `URLSession` with its own delegate.
 private struct OwnSession: Sendable {
     let delegate = ExchangeDelegate()
     private let session: URLSession
@@ -99,7 +99,7 @@ private struct OwnSession: Sendable {
         session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: queue)
     }
 
-    /// Creates a task for an exchange, suspended.
+    /// Creates a suspended task for an exchange.
     func task(for exchange: RunningExchange, _ request: URLRequest) -> URLSessionTask {
         let task = session.task(for: exchange.exchange.body, request: request)
         delegate.add(exchange, for: task)
@@ -188,9 +188,9 @@ final class ExchangeDelegate: NSObject, URLSessionDataDelegate {
 
 /// A session's delegate queue that blocks its producer while many operations are pending.
 ///
-/// On Linux, the library reads from the network without waiting for its delegate, and each chunk becomes an operation. A fast server and a
-/// slow disk would therefore fill memory. With this queue, the library's own queue waits until operations have finished. An operation must
-/// therefore never wait for the session: tasks are canceled elsewhere (``runOffQueue(_:)``).
+/// On Linux, Foundation reads from the network without waiting for its delegate, and each chunk becomes an operation. A fast server and a
+/// slow disk would therefore fill memory. With this queue, Foundation's internal queue waits until operations have finished. An operation
+/// must therefore never wait for the session: tasks are canceled elsewhere (``runOffQueue(_:)``).
 final class BoundedQueue: OperationQueue, @unchecked Sendable {
     // Sendable because the superclass and the semaphore are Sendable.
     private let slots = DispatchSemaphore(value: 256)

@@ -87,7 +87,7 @@ public struct AWSSigner: Sendable, Hashable {
         let key: SigningKey
     }
 
-    /// - Parameter sendsPayload: Whether to send the payload's hash or constant even without S3's rules.
+    /// - Parameter sendsPayload: Whether to send `payload` in `X-Amz-Content-Sha256` even if S3's rules don't apply.
     func signature(
         of request: HTTPRequest, payload: String, sendsPayload: Bool, _ credentials: AWSCredentials, _ date: Date
     ) throws(AWSSigningError) -> Signature {

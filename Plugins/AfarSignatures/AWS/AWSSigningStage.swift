@@ -176,7 +176,7 @@ public struct AWSSigningStage: ExchangeStage {
 
     private final class Run: StageRun {
         private struct State {
-            /// The correction of the clock with which the last request was signed.
+            /// The clock correction for the last request's signature.
             var correction: Duration = .zero
             var isSigned = false
             var wantsCorrection = false
@@ -234,7 +234,7 @@ extension Exchange {
     }
 }
 
-/// The differences between servers' clocks and this machine's.
+/// The differences between the servers' clocks and this machine's clock.
 private final class ClockCorrection: Sendable {
     private static let maximumCount = 1_000
 

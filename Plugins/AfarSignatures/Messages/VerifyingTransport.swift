@@ -258,7 +258,7 @@
             return verified
         }
 
-        /// Returns the error of the verification, if it failed.
+        /// Returns the verification's error if the verification failed, otherwise `error`.
         func failure(replacing error: any Error) -> any Error {
             let problem = state.withLock { state -> MessageSignatureError? in
                 if case .failure(let error)? = state.result { return error }

@@ -13,7 +13,7 @@ public import Foundation
 /// Use the subscript to get a task's request. The `URLSession` argument is always `URLSession.shared` and exists only to keep the
 /// signatures compatible. Use an ``EventMonitor`` to observe more events.
 open class SessionDelegate: @unchecked Sendable {
-    // Sendable: closures must be set before use.
+    // @unchecked because the closures must be set before the session starts requests.
 
     // MARK: Notifications
 

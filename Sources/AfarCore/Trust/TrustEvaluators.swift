@@ -79,7 +79,7 @@ public final class DefaultTrustEvaluator: ServerTrustEvaluating {
     /// - Parameter validateHost: Whether the certificate must be valid for the host. The default is true.
     public init(validateHost: Bool = true) { self.validateHost = validateHost }
 
-    /// Throws the reason `defaultEvaluationFailed` or `hostValidationFailed`.
+    /// Throws an error with the reason `defaultEvaluationFailed` or `hostValidationFailed`.
     public func evaluate(_ trust: ServerTrust, forHost host: String) throws {
         try trust.af.validate(forHost: host, performDefaultValidation: true, validateHost: validateHost)
     }
@@ -356,7 +356,7 @@ extension AlamofireExtension where ExtendedType == ServerTrust {
         try validate(forHost: host, performDefaultValidation: false, validateHost: true)
     }
 
-    /// Validates the chain if either validation is requested, and the host if `validateHost` is true.
+    /// Validates the chain if one of the two arguments is true. Also validates the host if `validateHost` is true.
     ///
     /// - Returns: The certificates to compare with pins. Unrelated certificates that a server can also send aren't included.
     @discardableResult

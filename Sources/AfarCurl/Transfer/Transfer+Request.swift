@@ -200,7 +200,7 @@ extension Transfer {
         return true
     }
 
-    /// The fault to report if the handshake was ended at the server's request for the client's identity; nil if it wasn't ended.
+    /// The fault to report if ``Handshake`` ended the handshake when the server requested the client's identity; otherwise nil.
     var handshakeFault: Fault? { attempt.handle?.handshake?.undecided.map { undecided($0.chain) } }
 
     private func undecided(_ chain: PresentedChain) -> Fault {

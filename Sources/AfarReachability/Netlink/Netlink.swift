@@ -71,7 +71,7 @@
             let flags = flags | Int32(MSG_TRUNC)
             while true {
                 var size = socklen_t(MemoryLayout<sockaddr_nl>.size)
-                // If there is no sender, this value remains, which differs from the kernel's ID.
+                // If the datagram has no sender, this value remains. The kernel's ID is 0.
                 sender.nl_pid = .max
                 let count = withUnsafeMutablePointer(to: &sender) {
                     $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {

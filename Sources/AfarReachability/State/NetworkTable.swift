@@ -103,8 +103,8 @@ struct RoutingRule: Sendable, Equatable {
     var action: Action
     var isInverted = false
     var destination: Prefix?
-    /// Whether the rule matches only packets that a new ordinary connection doesn't send. These packets have certain source
-    /// addresses, a type of service or a tunnel ID, or belong to a separate domain.
+    /// Whether the rule matches only packets that a new ordinary connection doesn't send. Such packets have a certain
+    /// source address, type of service or tunnel ID, or belong to a separate routing domain (VRF).
     var requiresUncommonPackets = false
     var inputInterface: String?
     var outputInterface: String?

@@ -59,7 +59,8 @@ enum Payload {
     }
 }
 
-/// Offsets in a file at which the transfer ends early. For a range, the first offset after the start of the range applies.
+/// Offsets in a file at which the transfer ends early. The transfer of a range ends at the lowest offset after the start of the
+/// range.
 private struct Interruption: Sendable {
     private var offsets: [Int] = []
     /// Whether the connection stays open.

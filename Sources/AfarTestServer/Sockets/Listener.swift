@@ -71,7 +71,7 @@ final class Listener: Sendable {
             if descriptor >= 0 {
                 begin(Socket(descriptor: descriptor))
             } else if errno == EMFILE || errno == ENFILE {
-                // The connection stays queued, so this loop would spin without a pause.
+                // The connection stays queued. Without this pause, the loop would spin.
                 usleep(10_000)
             }
         }

@@ -217,8 +217,8 @@ extension Redaction {
 
     // MARK: User names and passwords
 
-    /// Returns the ranges between two slashes and the last `@` before the path. Many parsers read backslashes as slashes, and accept more
-    /// than two slashes.
+    /// Returns the ranges of user names and passwords. Each range begins after `//` and ends at the last `@` before the path. Many parsers
+    /// read backslashes as slashes, and accept more than two slashes.
     private static func userinfo(in text: Bytes) -> [Range<Int>] {
         var found: [Range<Int>] = []
         var rest = text

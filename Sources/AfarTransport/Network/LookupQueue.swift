@@ -1,8 +1,8 @@
 /// Decides which lookups of the operating system's resolver run. It performs no I/O.
 ///
-/// A lookup takes a thread and can't be stopped. If it is no longer needed, or takes a second, it stops counting toward the limit. The
-/// total number of lookups is limited too. Each domain can use only half of this total, so a DNS server that doesn't respond for one domain
-/// doesn't delay the lookups of other names. The next lookup is one whose domain has the fewest running lookups.
+/// A lookup takes a thread and can't be stopped. If it is no longer needed, or has run for a second, it stops counting toward the limit.
+/// The total number of lookups is limited too. Each domain can use only half of this total, so a DNS server that doesn't respond for one
+/// domain doesn't delay the lookups of other names. The next lookup is one whose domain has the fewest running lookups.
 package struct LookupQueue<Key: Hashable> {
     private struct Running {
         let domain: String
@@ -23,7 +23,7 @@ package struct LookupQueue<Key: Hashable> {
     private var count = 0
     private var countPerDomain: [String: Int] = [:]
 
-    /// - Parameter limit: The maximum number of concurrent lookups that are needed and take less than a second, at least 1.
+    /// - Parameter limit: The maximum number of running lookups that count toward the limit. A value below 1 is treated as 1.
     package init(limit: Int) { self.limit = max(1, min(limit, .max / 8)) }
 
     package var runningKeys: some Collection<Key> { running.keys }

@@ -128,7 +128,7 @@ private final class LimitedExchange: ExchangeObserver {
         _ total: Int64, since last: WritableKeyPath<State, Int64>, _ direction: BandwidthLimiter.Direction
     ) {
         let bytes = state.withLock { state in
-            // Each hop counts from 0.
+            // The total of each hop begins at 0.
             defer { state[keyPath: last] = total }
             return total < state[keyPath: last] ? total : total - state[keyPath: last]
         }

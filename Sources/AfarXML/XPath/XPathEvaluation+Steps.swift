@@ -324,7 +324,7 @@ extension XPathEvaluation {
 
 // libxml2's structures for attributes and namespaces begin with the same fields as its structure for nodes.
 extension UnsafeMutablePointer<xmlNode> {
-    /// The position in document order. The positions after an element leave room for its namespaces.
+    /// The position in document order. The positions directly after an element are reserved for its namespaces.
     var order: UInt64 { afar_xml_node_order(self) }
 
     /// The namespace that a namespace node represents.

@@ -78,7 +78,8 @@ final class ElementEncoder: Encoder {
         return element
     }
 
-    /// Records an error and returns a detached element, because an attribute or a word can't contain elements.
+    /// Records an error and returns a detached element, because attributes and the items of a `WordList` can't contain
+    /// elements.
     private func refused(_ name: String, in element: OutputElement?) -> OutputElement {
         encoding.fail(name, "Attributes and lists of words can only contain text, but this value has keys", codingPath)
         return OutputElement(QualifiedName(text: name), depth: (element?.depth ?? 0) + 1)
