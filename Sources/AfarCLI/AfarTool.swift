@@ -50,8 +50,8 @@ struct AfarTool: AsyncParsableCommand {
         ],
         defaultSubcommand: RequestCommand<AnyRequest>.self)
 
-    /// Runs the tool and exits. It replaces ArgumentParser's `main()`, to return the exit codes of ``ExitReason`` and print
-    /// one-line errors.
+    /// Runs the tool and exits. This method replaces ArgumentParser's `main()` to return the exit codes of ``ExitReason``
+    /// and print one-line errors.
     static func main() async {
         // If the reader closes the pipe, as "| head" does, writes fail instead of terminating the process.
         signal(SIGPIPE, SIG_IGN)
@@ -65,8 +65,8 @@ struct AfarTool: AsyncParsableCommand {
         (outcome.isSaved ? status : .other).exit()
     }
 
-    /// The names of all commands. Each configuration contains its name, because the runtime takes a millisecond to print the
-    /// names of all these types.
+    /// The names of all commands. Each configuration sets its command's name, because deriving the names from the types
+    /// takes a millisecond.
     static let commandNames = configuration.subcommands.map { $0._commandName }
 
     private static let versionText = "afar \(AFInfo.version)"
@@ -100,7 +100,7 @@ struct AfarTool: AsyncParsableCommand {
         do {
             return try parseAsRoot(arguments)
         } catch {
-            // The parser doesn't separate the value of -da=1, because it expects the value after "=".
+            // In -da=1, the parser expects the value after "=", but the value of -d is "a=1".
             let separated = arguments.flatMap { argument in
                 argument.prefixMatch(of: /-[A-Za-z][^=]+=/) == nil
                     ? [argument] : [String(argument.prefix(2)), String(argument.dropFirst(2))]

@@ -8,10 +8,10 @@ struct Failure: Error, Equatable, CustomStringConvertible {
     var message: String
     /// Additional lines below the message, each with a line break; usually empty.
     var excerpt = ""
-    /// The kind of error of a request, for reports; nil for other errors, whose kind is the status.
+    /// The kind of a request's error, for reports. It's nil for other errors, for which reports use the status.
     var requestErrorKind: String?
 
-    /// Creates a failure. Escapes control characters of the message, so that it remains one line, and redacts its URLs.
+    /// Creates a failure. Redacts the URLs in the message, and escapes control characters so that the message remains one line.
     init(_ status: ExitReason, _ message: String) {
         self.status = status
         self.message = Redaction.standard.line(message)
@@ -33,7 +33,7 @@ struct Failure: Error, Equatable, CustomStringConvertible {
             self.init(.usage, hint)
             return
         }
-        // The parser's own prefix only repeats what the message of an option's value names.
+        // The parser's prefix is redundant, because the message already names the option.
         if isUsage,
             let text = message.firstMatch(
                 of: /(?s)^The value '.*' is invalid for '-[^']*': (--[a-z][a-z-]* [^:]*requires .*|--[a-z][a-z-]* @.*)$/
@@ -64,7 +64,7 @@ struct Failure: Error, Equatable, CustomStringConvertible {
         return status
     }
 
-    /// The message, which the parser includes in its own.
+    /// The message, which the parser includes in its own message.
     var description: String { message }
 
     private static func sentence(_ text: String) -> String {
@@ -79,8 +79,8 @@ struct Failure: Error, Equatable, CustomStringConvertible {
 /// - 1: nothing matches the XPath expression of `afar xml`, or `afar diff` found differences
 /// - 2: invalid usage, an invalid URL, or a request that cannot be sent
 /// - 3: host not found, connection refused, TLS handshake failed, or no route according to `afar reach`
-/// - 4: the status isn't 2xx, in `afar download` or `afar ws`, or with `--sse` or `--check-status`; or it is 400 or higher, with
-///   `--fail` or `--fail-with-body`. Only `--fail` omits the body.
+/// - 4: the status isn't 2xx (`afar download`, `afar ws`, `--sse` or `--check-status`), or is 400 or higher (`--fail` or
+///   `--fail-with-body`). Only `--fail` omits the body.
 /// - 5: timeout
 /// - 6: incomplete, malformed or oversized response, no event stream with `--sse`, or an invalid redirect
 /// - 70: other errors, and a failed step of `afar demo`

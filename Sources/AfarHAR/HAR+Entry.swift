@@ -183,7 +183,7 @@ extension HAR {
     public struct Response: Sendable, Codable, Hashable {
         /// The status code, or 0 if no response was received.
         public var status = 0
-        /// The reason phrase from the server or, if it sends none, the standard one.
+        /// The reason phrase, or an empty string if it is unknown.
         public var statusText = ""
         /// The HTTP version.
         public var httpVersion = "HTTP/1.1"

@@ -12,17 +12,17 @@ extension HAR {
         /// Removes credentials that are recognized by their names.
         ///
         /// This redaction removes the values of cookies and of header fields such as `Authorization` and `X-Api-Key`. It also
-        /// removes user names and passwords in URLs. In URLs and bodies, it removes the values of parameters, multipart parts,
-        /// JSON keys, and XML elements and attributes with names such as `access_token` and `password`, including all nested
-        /// values. Other text has no names, so it stays unchanged.
+        /// removes user names and passwords in URLs. In URLs and bodies, it removes the values of names such as `access_token`
+        /// and `password`, including all nested values. The names can belong to parameters, multipart parts, JSON keys, XML
+        /// elements or XML attributes. Other text has no names, so it stays unchanged.
         public static let secrets = secrets()
 
         /// Returns a redaction that removes credentials and values with additional names. Names are case-insensitive.
         ///
         /// - Parameters:
         ///   - names: The names of additional header fields, parameters, parts and keys.
-        ///   - harmless: The names of parameters, parts and keys whose values are kept although the names resemble those of
-        ///     credentials, such as `pageToken`.
+        ///   - harmless: The names of parameters, parts and keys whose values are kept. Use this for names that only resemble
+        ///     those of credentials, such as `pageToken`.
         public static func secrets(and names: Set<String> = [], except harmless: Set<String> = []) -> Redaction {
             Redaction(names: names, harmless: harmless)
         }
@@ -75,7 +75,7 @@ extension HAR.Redaction {
             + parameters.map { hidden($0) { names.contains($0.lowercased()) } }.joined(separator: "&")
     }
 
-    /// Returns a body without its secrets: URL-encoded forms, multipart forms, JSON and XML. Other bodies stay unchanged.
+    /// Removes the secrets from a URL-encoded form, a multipart form, JSON or XML. Other bodies stay unchanged.
     ///
     /// - Parameters:
     ///   - data: The body, after content decoding.

@@ -48,8 +48,8 @@ public final class HARMonitor: EventMonitor {
 
     /// Records a completed attempt.
     public func request(_ request: AfarCore.Request, didCompleteTask task: URLSessionTask, with error: AFError?) {
-        // The next attempt might have begun and released the body.
         guard let metrics = gathered.withLock({ $0.removeValue(forKey: request.id) }) else { return }
+        // The next attempt might have begun and released the body.
         let isCurrent = request.allMetrics.last?.taskInterval.start == metrics.taskInterval.start
         let transactions = metrics.transactionMetrics
         let redaction = redaction.hidesNothing ? redaction : redaction.adding(request.sensitiveHeaders)

@@ -14,8 +14,8 @@ struct JSONRedaction {
     /// Whether the next value belongs to a secret key.
     private var isValueSecret = false
 
-    /// Returns the text with secret strings replaced by `"***"` and secret numbers by 0, at any depth below a secret
-    /// key. The values `true`, `false` and `null` reveal nothing and are preserved.
+    /// Returns the text with `"***"` instead of each string and 0 instead of each number below a secret key, at any
+    /// depth. The values `true`, `false` and `null` reveal nothing and are preserved.
     static func redacted(_ text: Data, hiding isSecret: (String) -> Bool) -> Data {
         withoutActuallyEscaping(isSecret) { isSecret in
             var redaction = JSONRedaction(isSecret, Array(text))

@@ -149,7 +149,7 @@ private final class SentBody: Sendable {
 private final class BodyFileTracker: Sendable {
     private let chosen: Locked<Int32?>
 
-    /// Wraps the closure that is called with the response's head, because it can choose a different file for the body.
+    /// Wraps the closure that receives the response's head, because the closure can choose a different file for the body.
     init(_ exchange: inout Exchange) {
         chosen = Locked(exchange.delivery.file)
         guard let decision = exchange.decide else { return }

@@ -81,8 +81,7 @@ public final class ReplayTransport: Transport {
     /// Descriptions of the requests without a matching entry.
     public var unansweredRequests: [String] { unanswered.withLock { $0 } }
 
-    /// Responds to a request. If the request body is still being produced, cancellation or the total timeout ends the wait for
-    /// it.
+    /// Responds to a request. While the request body is still being produced, cancellation or the total timeout ends the wait.
     public func send(_ exchange: Exchange) async throws -> TransportResponse {
         try capabilities.check(exchange)
         typealias Outcome = Result<TransportResponse, any Error>
@@ -170,7 +169,7 @@ public final class ReplayTransport: Transport {
 }
 
 extension HAR.Entry {
-    /// Whether the response is one that can lack a body. Tools omit the text of a missing body.
+    /// Whether the response can lack a body. Tools omit the text of a missing body.
     fileprivate var canLackBody: Bool {
         response.content.text == nil && response.content.comment == nil
             && (response.content.size <= 0 || request.method.uppercased() == "HEAD"

@@ -24,8 +24,8 @@ struct XMLRedaction {
     /// Whether the next element belongs to a secret `key` element.
     private var isNextSecret = false
 
-    /// Returns the text with `***` for the text and the attributes of secret elements, at any depth, and for the values of
-    /// secret attributes.
+    /// Returns the text with `***` instead of secrets: the values of secret attributes, and all text and attribute values in
+    /// secret elements, at any depth.
     static func redacted(_ text: Data, hiding isSecret: (String) -> Bool) -> Data {
         withoutActuallyEscaping(isSecret) { isSecret in
             var redaction = XMLRedaction(isSecret, Array(text))
@@ -112,7 +112,7 @@ struct XMLRedaction {
     private func attributes(from start: Int) -> ([Attribute], end: Int) {
         var attributes: [Attribute] = []
         var index = start
-        // The end of the last name, and of the last value.
+        // The ends of the last name and the last value.
         var (nameEnd, last) = (start, start)
         while index < text.count, text[index] != UInt8(ascii: "<") {
             let byte = text[index]
@@ -131,7 +131,7 @@ struct XMLRedaction {
         return (attributes, index)
     }
 
-    /// Whether an attribute contains the name of a secret, which is the content of the element or of another attribute.
+    /// Whether an attribute's value is the name of a secret. The secret is in the element's content or in another attribute.
     private func namesSecret(_ attribute: Attribute) -> Bool {
         let name = Self.local(attribute.name)
         return (name.elementsEqual("name".utf8) || Self.isKey(name)) && isSecret(Self.trimmed(attribute.value))
@@ -146,7 +146,7 @@ struct XMLRedaction {
 
     private static let mask = Array("***".utf8)
 
-    /// Whether a name is `key`. Its value is a name and not a credential.
+    /// Whether a name is `key`. The value of `key` is a name, not a credential.
     private static func isKey(_ name: Bytes) -> Bool { name.lazy.map { $0 | 0x20 }.elementsEqual("key".utf8) }
 
     /// Returns a name without its prefix.

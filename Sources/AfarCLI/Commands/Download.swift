@@ -251,8 +251,8 @@ struct DownloadTarget {
     }
 }
 
-/// Checks the destination when the response head arrives, so that an existing file fails the download before the body is
-/// transferred.
+/// Checks the destination when the response head arrives. If the file already exists, the download then fails before the body
+/// is transferred.
 struct DestinationCheckTransport: Transport {
     let base: any Transport
     let target: DownloadTarget

@@ -5,9 +5,9 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// A directory that holds a file until it's moved to its destination.
+/// A directory that holds a file until the file is moved to its destination.
 ///
-/// It's created before the request, so that nothing is sent if the file can't be written.
+/// The directory is created before the request, so that nothing is sent if the file can't be written.
 protocol DownloadDirectory: Sendable {
     /// Removes leftover files after the download.
     ///

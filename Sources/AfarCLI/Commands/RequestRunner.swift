@@ -92,7 +92,7 @@ struct ResponseReport {
         _ = try output.get()
     }
 
-    /// Returns the output for a response. A body that belongs into a file isn't part of it.
+    /// Returns the output for a response. The output doesn't include a body that is written to a file.
     private func text(_ head: ResponseHead, _ body: Data, of request: DataRequest) throws -> Data {
         var parts = parts
         if options.output.omitsBody(status: head.status) { parts.remove(.responseBody) }

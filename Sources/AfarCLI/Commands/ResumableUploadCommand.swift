@@ -25,7 +25,8 @@ enum ResumableProtocolChoice: String, CaseIterable, ExpressibleByArgument {
     }
 }
 
-/// Sends a file with a protocol for resumable uploads, and prints the body of the last response, or the URL of the upload.
+/// Sends a file with a protocol for resumable uploads and prints the body of the last response. If the body is empty, prints the
+/// response's URL.
 struct ResumableUploadRunner {
     let plan: RequestPlan
     let path: String

@@ -232,7 +232,7 @@ struct EventPrinter {
     let style: Style
     let isJSON: Bool
 
-    /// Returns an event as lines, with its type and ID followed by its indented data, or as one line of JSON.
+    /// Returns an event as one line of JSON, or as text: a line with the type and the ID, then the indented data.
     func text(_ event: ServerSentEvent) -> String {
         if isJSON {
             let members = [("event", event.event), ("id", event.id), ("data", event.data)]

@@ -4,7 +4,7 @@ extension CurlRequest {
     /// A piece of a body.
     private enum Piece {
         case text(String)
-        /// A file, without its line breaks for `--data`.
+        /// A file. For `--data`, its line breaks are removed.
         case file(String, isStripped: Bool)
     }
 
@@ -83,7 +83,7 @@ extension CurlRequest {
         }
     }
 
-    /// Returns whether -d of afar can't express a piece.
+    /// Returns whether afar's -d can't express a piece.
     private static func needsJoining(_ piece: Piece) -> Bool {
         switch piece {
         case .text(let text): text.hasPrefix("@")
@@ -102,7 +102,7 @@ extension CurlRequest {
         }
     }
 
-    /// Returns the body of several pieces: joined by "&", or without separator before JSON.
+    /// Joins pieces to a body. A "&" separates them, except before a piece of `--json`.
     private mutating func joined(_ pieces: some Sequence<(CurlArguments.Item, Piece)>) -> String? {
         var result: String?
         for (item, piece) in pieces {
@@ -160,7 +160,7 @@ extension CurlRequest {
 
     // MARK: - Headers
 
-    /// The values of -H, except those that come from files.
+    /// Returns whether a value of -H names the header. Headers in files aren't checked.
     func hasHeader(_ name: String) -> Bool {
         values("header").contains { $0.prefix { !":;".contains($0) }.lowercased() == name.lowercased() }
     }

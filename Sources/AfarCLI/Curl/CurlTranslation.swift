@@ -11,8 +11,8 @@ struct CurlTranslation: Equatable {
 
     /// Translates a pasted command.
     ///
-    /// - Parameter read: Returns the contents of the file at a path, or the standard input for "-". It is called only for
-    ///   `--data-urlencode` with a file, and if a file is combined with other data.
+    /// - Parameter read: Returns the contents of the file at a path, or the standard input for "-". It is called only if
+    ///   `--data-urlencode` names a file, or if a file is combined with other data.
     init(command text: String, read: @escaping (String) throws -> Data) {
         do {
             let words = try ShellWords.split(text)
@@ -118,7 +118,7 @@ struct CurlRequest {
     /// Adds an option with its value.
     mutating func add(_ arguments: String...) { self.arguments += arguments }
 
-    /// Adds an option of the same meaning in afar if the command has it.
+    /// If the command has an option, adds the option of afar with the same meaning.
     mutating func pass(_ name: String, as option: String) {
         if let value = value(name) { add(option, value) }
     }

@@ -13,8 +13,8 @@ struct ShellWords {
 
     /// Returns the words of a pasted command.
     ///
-    /// The quoting is the one of a POSIX shell including `$'…'`, or the one of the Windows command prompt if the text uses `^`
-    /// like a browser's "Copy as cURL (cmd)".
+    /// If the text uses `^` like a browser's "Copy as cURL (cmd)", the quoting rules of the Windows command prompt apply.
+    /// Otherwise, those of a POSIX shell apply, including `$'…'`.
     static func split(_ text: String) throws(Issue) -> [String] {
         let text = withoutPrompt(text)
         if CommandPromptWords.isLikely(text) { return try CommandPromptWords.split(text) }
@@ -174,7 +174,7 @@ struct ShellWords {
 
     // MARK: - Text that a shell replaces or runs
 
-    /// Appends a dollar sign, unless the shell would replace it and the text after it.
+    /// Appends a dollar sign. Throws an error if a shell would replace the sign and the text after it.
     private mutating func dollar() throws(Issue) {
         let rest = bytes[position...].prefix(40)
         switch rest.first {
@@ -269,7 +269,7 @@ struct ShellWords {
 
 /// Splits a command line of the Windows command prompt, as browsers write it in "Copy as cURL (cmd)".
 struct CommandPromptWords {
-    /// Returns whether the quoting of a text is the one of the Windows command prompt.
+    /// Returns whether a text seems to be quoted for the Windows command prompt.
     static func isLikely(_ text: Substring) -> Bool {
         guard let first = text.utf8.first(where: { "'\"^".utf8.contains($0) }) else { return false }
         if first == UInt8(ascii: "^") { return true }
@@ -278,8 +278,8 @@ struct CommandPromptWords {
         return lines.contains { $0.hasSuffix("^") } && !lines.contains { $0.hasSuffix("\\") }
     }
 
-    /// Returns the words, according to the rules of the command prompt for carets and quotes, followed by those of the C runtime
-    /// for quotes and backslashes.
+    /// Returns the words. Applies the command prompt's rules for carets and quotes, and then the C runtime's rules for quotes
+    /// and backslashes.
     static func split(_ text: Substring) throws(ShellWords.Issue) -> [String] {
         words(try withoutCarets(Array(text.utf8)))
     }

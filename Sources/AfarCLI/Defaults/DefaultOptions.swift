@@ -12,8 +12,8 @@ enum DefaultOptions {
     /// Options that make no sense in a file, or aren't public.
     private static let excluded: Set = ["--no-config", "--help", "--version", "--default-header"]
 
-    /// Parses a command line with the default options in front of its own, so that its own have precedence. Defaults that can't be
-    /// combined with the command line are left out, with a note if it contains `--verbose`.
+    /// Parses a command line after inserting the default options before its own options, which therefore have precedence. Defaults
+    /// that can't be combined with the command line are left out. With `--verbose`, a note is printed.
     ///
     /// - Parameter parse: Parses arguments that begin with the name of a command.
     static func command(
@@ -139,12 +139,12 @@ enum DefaultOptions {
         return (try? parse([name] + defaults.flatMap(\.arguments) + urls)) != nil
     }
 
-    /// Returns the options in the file that a command has.
+    /// Returns the file's options that a command supports.
     private static func defaults(
         in file: DefaultsFile, for command: any ParsableCommand.Type
     ) throws -> [Default] {
         let known = CommandOption.all(of: command)
-        // Only commands that can ignore the file use it.
+        // Only commands with --no-config use the file.
         let usesFile = known.contains { $0.name == "--no-config" }
         var result: [Default] = []
         for entry in file.entries {
@@ -156,7 +156,7 @@ enum DefaultOptions {
             let name = option.name(for: entry.option)
             let arguments =
                 switch (name, entry.value) {
-                // The command line's headers replace these. Options would be combined.
+                // The command line's headers replace default headers. Repeated --header options would be combined.
                 case ("--header", let value?): ["--default-header=\(value)"]
                 case ("--user-agent", let value?): ["--default-header=User-Agent: \(value)"]
                 case (_, let value?): name.hasPrefix("--") ? ["\(name)=\(value)"] : [name, value]

@@ -1,8 +1,8 @@
 import ArgumentParser
 
-/// Options that can name those with a value, for ``OptionRules``.
+/// A group of options that lists its used options for ``OptionRules``.
 protocol OptionNaming {
-    /// The names of the options that differ from their defaults, as far as ``OptionRules`` contain them.
+    /// The names of the options that differ from their defaults. Contains only names that ``OptionRules`` use.
     var given: Set<String> { get }
 }
 
@@ -103,7 +103,7 @@ extension RequestSending {
         if let command = self as? any ResponseCommand { groups += [command.output, command.inspection] }
         var names = groups.reduce(into: Set<String>()) { $0.formUnion($1.given) }
         if let command = self as? any ParsableCommand { names.insert(type(of: command)._commandName) }
-        // Nothing is streamed to a file, or if the request is only printed.
+        // A response isn't streamed if it's written to a file or if the request is only printed.
         if names.contains("--offline") || !names.isDisjoint(with: ["--output", "--remote-name"]) {
             names.remove("--stream")
         }

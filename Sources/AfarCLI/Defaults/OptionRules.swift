@@ -17,7 +17,7 @@ enum OptionRules {
         func text(_ option: String, _ other: String) -> String { "\(option) can't be combined with \(other)\(reason)" }
     }
 
-    /// An option that has no effect without another.
+    /// An option that has no effect without another option.
     struct Requirement: Equatable {
         var options: [String]
         var required: String
@@ -94,7 +94,7 @@ enum OptionRules {
         return names
     }
 
-    /// Returns the first conflict between names and others, with the names.
+    /// Returns the explanation of the first conflict between names and others.
     static func conflict(between names: some Collection<String>, and others: some Collection<String>) -> String? {
         for conflict in conflicts {
             for (left, right) in [(conflict.options, conflict.others), (conflict.others, conflict.options)] {

@@ -23,7 +23,7 @@ enum OwnFile {
     ///
     /// - Parameter limit: The maximum size, in bytes.
     static func contents(of path: String, limit: Int) throws(Problem) -> Data? {
-        // O_NONBLOCK prevents that opening a pipe waits for a writer.
+        // With O_NONBLOCK, opening a pipe doesn't wait for a writer.
         let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else {
             if errno == ENOENT || errno == ENOTDIR { return nil }
@@ -50,7 +50,7 @@ enum OwnFile {
         return homeFolder(environment) + "/" + path
     }
 
-    /// The home folder. If `HOME` isn't an absolute path, the folder in the user database.
+    /// The home folder. If `HOME` isn't an absolute path, this is the folder in the user database.
     private static func homeFolder(_ environment: [String: String]) -> String {
         if let home = environment["HOME"], home.hasPrefix("/") { return home }
         return getpwuid(geteuid()).flatMap { $0.pointee.pw_dir.map { String(cString: $0) } } ?? "/"

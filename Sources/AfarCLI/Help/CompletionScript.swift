@@ -1,4 +1,4 @@
-/// Completes a completion script of the parser, which offers no options after `afar URL`, a request without a command.
+/// Extends the parser's completion script, which offers no options after `afar URL`, a request without a command.
 enum CompletionScript {
     /// Returns the script with an additional step: without a command, the words are completed like those of `afar request`.
     static func completing(_ script: String, commands: [String]) -> String {
@@ -15,7 +15,7 @@ enum CompletionScript {
         return script[..<range.upperBound] + step + script[range.upperBound...]
     }
 
-    /// Returns a script for zsh in which arguments have an action. Without one, zsh inserts no option until all arguments have been
+    /// Returns a script for zsh in which arguments have an action. Without an action, zsh inserts no option until all arguments have been
     /// written.
     private static func completingOptionsBeforeArguments(_ script: String) -> String {
         script.split(separator: "\n", omittingEmptySubsequences: false).map { line in

@@ -116,7 +116,7 @@ enum GuideText {
         return blocks.joined(separator: "\n\n") + "\n"
     }
 
-    /// Returns a table's rows after its head: the first cell, and the others below it.
+    /// Returns a table's rows without its head. Each row is its first cell, with the other cells below it.
     private static func table(_ rows: [[String]]) -> String {
         rows.dropFirst().map { cells in
             let first = cells.first ?? ""

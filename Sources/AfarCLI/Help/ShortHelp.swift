@@ -10,10 +10,10 @@ enum ShortHelp {
     ]
     /// The column in which the parser begins the descriptions of options.
     private static let column = 26
-    /// Help that isn't longer is shown completely.
+    /// Help with up to this number of lines is shown completely.
     private static let longestHelp = 60
 
-    /// Returns what the parser's help is replaced by.
+    /// Returns the text that replaces the parser's help.
     static func text(for help: String, arguments: some Collection<String>) -> String {
         guard arguments.contains("-h"), !arguments.contains("--help") else { return help }
         if arguments.count == 1 {

@@ -99,8 +99,8 @@ extension ForeignOption {
         "--no-include": .omit("it's the default"), "--no-head": .omit("it's the default"),
     ]
 
-    /// The options of `afar` with the meaning of curl's options that have another name. ``CurlOption/ignored`` and
-    /// ``CurlOption/refused`` have the reasons for the others.
+    /// The equivalents in `afar` of curl's options with other names. ``CurlOption/ignored`` and ``CurlOption/refused`` explain
+    /// the options without an equivalent.
     private static let curl = [
         "anyauth": "--user NAME", "basic": "--auth basic", "data-ascii": "--data", "data-binary": "--raw @FILE",
         "data-urlencode": "--form NAME=VALUE", "digest": "--auth digest", "disable": "--no-config",
@@ -165,7 +165,7 @@ extension ForeignOption {
         "--traceback": .write("-v"),
     ]
 
-    /// The options with another meaning for a command, of Wget for downloads, and of load generators for `afar bench`.
+    /// The options of other tools, by command: for example, the options of Wget for `afar download`.
     private static let ofCommands: [String: [String: Meaning]] = [
         "download": [
             "-O": Meaning(
@@ -201,7 +201,7 @@ extension ForeignOption {
         ],
     ]
 
-    /// The options that exist in `afar`, with the meaning of curl, if the URL or a value shows that the one of HTTPie is meant.
+    /// Hints for options that have curl's meaning in `afar`. They apply if the URL or a value shows that HTTPie's option is meant.
     private static let misused = [
         "-d": "-d sends data, as in curl. For HTTPie's -d, write afar download URL; for curl's, add the URL.",
         "-F": "-F is a part of a form, as in curl. For HTTPie's -F, leave it out: redirects are followed.",
@@ -223,12 +223,12 @@ extension ForeignOption {
     static let ambiguousShortFail =
         "-f is ambiguous with data items. For HTTPie's -f, a form, write --as form; for curl's -f, write --fail."
 
-    /// Explains an option whose value shows that the one of HTTPie is meant; nil for an option with one meaning.
+    /// Explains an option whose value shows that HTTPie's option is meant; nil for an option with one meaning.
     static func misuse(of name: String) -> String? { misused[name] }
 }
 
 extension CurlOption {
-    /// Returns the option with a long name, which isn't abbreviated. The name begins with dashes.
+    /// Returns the option with exactly this long name, which begins with dashes. Abbreviations don't match.
     static func exactly(long name: String) -> CurlOption? {
         let text = String(name.dropFirst(2))
         guard case .option(let option, let isOn) = named(long: text), text == (isOn ? option.name : "no-\(option.name)")

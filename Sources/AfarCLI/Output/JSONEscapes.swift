@@ -33,7 +33,7 @@ enum JSONEscapes {
         string.utf8.allSatisfy { (0x20...0x7E).contains($0) && $0 != UInt8(ascii: "\\") }
     }
 
-    /// Decodes the escape that continues with this text after its backslash. A character outside the basic plane consists of two
+    /// Decodes an escape, given the text that begins after its backslash. A character outside the basic plane consists of two
     /// escapes. Returns nil for half of a surrogate pair.
     private static func decoded(_ text: Substring.UnicodeScalarView) -> (Unicode.Scalar, length: Int)? {
         guard let unit = unit(text) else { return nil }

@@ -13,8 +13,8 @@ enum JSONText {
 
     /// Returns the text colored and indented by two spaces per level, or nil if it isn't JSON.
     ///
-    /// In a pretty style, escapes of printable characters are replaced by the characters, and control characters and invisible
-    /// characters by escapes. The result is the same JSON value.
+    /// In a pretty style, printable characters replace their escapes, and escapes replace control characters and invisible
+    /// characters. The result is the same JSON value.
     static func indented(_ text: String, style: Style) -> String? {
         var reader = JSONReader(text, handler: JSONFormatter(style: style))
         return reader.read() ? reader.handler.output : nil

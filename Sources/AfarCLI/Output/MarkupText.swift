@@ -2,7 +2,7 @@
 enum MarkupText {
     /// Returns the text with colors for tags, attributes, values, comments and references.
     ///
-    /// - Parameter isHTML: Whether the content of scripts and style sheets isn't markup.
+    /// - Parameter isHTML: Whether to copy the content of scripts and style sheets uncolored.
     static func colored(_ text: String, isHTML: Bool = false, _ style: Style) -> String {
         guard style.isColored else { return text }
         var painter = MarkupPainter(text: Array(text.utf8), isHTML: isHTML, style: style)
@@ -10,7 +10,7 @@ enum MarkupText {
     }
 }
 
-/// Divides markup into tokens in a single pass, which never goes back, and paints them.
+/// Divides markup into tokens and paints them in a single pass that never goes back.
 private struct MarkupPainter {
     let text: [UInt8]
     let isHTML: Bool
@@ -50,7 +50,7 @@ private struct MarkupPainter {
         }
     }
 
-    /// Paints a tag. A `<` inside the tag, outside of a value, ends it.
+    /// Paints a tag. A `<` that isn't in an attribute value ends the tag.
     private mutating func tag() {
         let isClosing = starts(with: "</")
         let nameStart = position + (isClosing ? 2 : 1)

@@ -72,8 +72,8 @@ final class OutputFile: Sendable {
         return access(path, W_OK) == 0 ? nil : Failure.systemReason
     }
 
-    /// Returns the descriptor that a path such as /dev/stdout or /dev/fd/63 stands for. Linux would open its file again, at the
-    /// beginning.
+    /// Returns the descriptor that a path such as /dev/stdout or /dev/fd/63 stands for. Opening this path on Linux would
+    /// open the file again, at its beginning.
     private static func openDescriptor(of path: String) -> Int32? {
         switch path {
         case "/dev/stdout": return STDOUT_FILENO
@@ -115,7 +115,7 @@ final class OutputFile: Sendable {
     /// Opens the file, and removes its contents. Returns whether that succeeded.
     private func begin() -> Bool {
         if let handle = state.withLock({ $0.handle }) {
-            // A retry follows. Pipes and devices have no contents.
+            // A new response replaces an earlier body. Pipes and devices can't be truncated.
             let start = state.withLock { $0.start }
             if ftruncate(handle.fileDescriptor, start) == 0 { lseek(handle.fileDescriptor, start, SEEK_SET) }
             return true

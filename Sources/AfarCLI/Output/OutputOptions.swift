@@ -147,8 +147,8 @@ enum StatusCheck: EnumerableFlag {
 extension ResponseCommand {
     /// Returns the parts to print.
     ///
-    /// - Parameter showsHead: Whether a terminal shows the response's head by default. It doesn't if the terminal already shows the head
-    ///   because of `--verbose`.
+    /// - Parameter showsHead: Whether a terminal shows the response's head by default. Pass false if `--verbose` already shows the head on
+    ///   the terminal.
     func parts(of method: HTTPMethod, showsHead: Bool) -> OutputParts {
         var parts = output.explicitParts ?? .responseBody
         if output.include { parts.insert(.responseHead) }

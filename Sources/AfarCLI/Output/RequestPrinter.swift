@@ -90,7 +90,7 @@ struct RequestPrinter {
         return !text.utf8.elementsEqual(bytes)
     }
 
-    /// Returns a body for a log, or its size if it is long, binary or not in memory. Empty without a body.
+    /// Returns a body for a log, or its size if it is long, binary or not in memory. Returns an empty string if there is no body.
     ///
     /// Secrets are hidden. The text is indented in a pretty style, and otherwise unchanged.
     static func loggedBody(of request: SentRequest, _ style: Style, _ redaction: Redaction) -> String {

@@ -50,7 +50,7 @@ final class HeadObserver: ExchangeObserver {
         (self.log, self.record, self.exchange, next) = (log, record, exchange, exchange.observer)
     }
 
-    /// Takes note of a head that the transport has sent.
+    /// Records a head that the transport has sent.
     func sent(_ head: SentHead) {
         hasSent.withLock { $0 = true }
         let request = SentRequest(head: head, body: exchange.body)
@@ -58,7 +58,7 @@ final class HeadObserver: ExchangeObserver {
         log?.sent(request)
     }
 
-    /// Takes note of the end of an exchange whose response was not reported.
+    /// Assumes that the request was sent, if the transport hasn't reported this by the end of the exchange.
     func ended() { completeRequest(version: nil) }
 
     /// If the transport hasn't reported what it sent, assumes that it sent the usual head.
@@ -140,7 +140,7 @@ struct VerboseLog: Sendable {
         for end in streams.withLock({ $0 }) { await end.value }
     }
 
-    /// Logs that the connection was closed before anything was sent, pending the trust decision.
+    /// Logs that the transport closed the connection before it sent anything, because trust hasn't been evaluated yet.
     func certificatesArrived() {
         print("*", ["Evaluating the server's certificates. Nothing has been sent yet."])
     }

@@ -115,7 +115,7 @@ enum WriteOutVariable: String, CaseIterable {
     case errorMessage = "errormsg"
 }
 
-/// The values of the variables for a request. They describe its last attempt, and the last of several responses.
+/// The values of the variables for a request. They describe the last attempt and, after redirects, the last response.
 struct WriteOutExchange {
     let request: Request
     /// The exit code of the command.
@@ -201,7 +201,7 @@ struct WriteOutExchange {
 }
 
 extension OutputOptions {
-    /// Performs the output of a response, followed by the text of `--write-out`, which is also written after failures.
+    /// Writes a response and then the text of `--write-out`. The text is also written after failures.
     func writingOut(_ request: Request, _ output: () async throws -> Void) async throws {
         do {
             try await output()

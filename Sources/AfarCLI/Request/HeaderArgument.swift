@@ -58,7 +58,7 @@ struct HeaderArgument: Equatable {
 }
 
 extension [HeaderArgument] {
-    /// Returns these headers without those that the others contain, too, followed by the others.
+    /// Returns these headers followed by the others. Omits these headers whose names are also in the others.
     func replaced(by others: [HeaderArgument]) -> [HeaderArgument] {
         let names = Set(others.map { $0.name.lowercased() })
         return filter { !names.contains($0.name.lowercased()) } + others
@@ -81,7 +81,7 @@ extension HTTPHeaders {
     /// The values of a list are joined (RFC 9110, section 5.3; for cookies RFC 6265, section 5.4). For a field with a single value, the
     /// last value is sent.
     ///
-    /// - Returns: The headers, and the names of those that are only removed.
+    /// - Returns: The headers, and the names of headers that are removed and not added again.
     static func combining(_ fields: [HeaderArgument]) -> (HTTPHeaders, removed: [String]) {
         var headers = HTTPHeaders()
         for field in fields {

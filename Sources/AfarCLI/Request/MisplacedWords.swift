@@ -1,7 +1,7 @@
 import Afar
 import Foundation
 
-/// Advice for command lines in which an option received the URL, or an argument that belongs to another option.
+/// Advice for command lines in which an option received the URL, or in which an argument belongs to another option.
 enum MisplacedWords {
     /// Returns the advice for a missing URL, if an option received a URL as its value.
     ///

@@ -95,10 +95,10 @@ struct NetworkOptions: ParsableArguments {
         return readsEnvironment || settings != NetworkSettings() || proxy != nil ? settings : nil
     }
 
-    /// Sets the resolver and the limit of the rate.
+    /// Sets the resolver and the rate limit.
     ///
     /// - Parameters:
-    ///   - configuration: The session's settings. The queries for names use the same proxies and certificate authorities.
+    ///   - configuration: The session's settings. DNS queries use the same proxies and certificate authorities.
     ///   - makeTransport: Creates the transport for these queries.
     func apply(
         to configuration: inout SessionConfiguration, _ makeTransport: (SessionConfiguration) -> any Transport

@@ -138,7 +138,7 @@ struct ItemName: Equatable {
         case end
     }
 
-    /// Returns the path to the value in a JSON object or array: `a[b][]` is the member "b" of the member "a", and an element after its last one.
+    /// Returns the path to the value in a JSON object or array: `a[b][]` is a new last element of the member "b" of the member "a".
     func path() throws -> [Step] {
         let characters = Array(zip(text, escapes))
         func isBracket(_ index: Int, _ bracket: Character) -> Bool {
@@ -184,7 +184,7 @@ indirect enum JSONTree: Equatable {
     case object([(name: String, value: JSONTree)])
     case array([JSONTree])
 
-    /// The number of elements in an array.
+    /// The maximum number of elements in an array.
     static let positionLimit = 10_000
 
     var text: String {

@@ -31,7 +31,7 @@ struct Retries {
     /// The retry policy, and the note for requests that it would retry if they had another method.
     var interceptors: [any RequestInterceptor] { policy.map { [$0, UnretriedRequest(policy: $0)] } ?? [] }
 
-    /// curl's options for the same number of retries. Its delay has whole seconds and doesn't grow.
+    /// curl's options for the same number of retries. curl's delay has whole seconds and doesn't grow.
     var curlOptions: [String] {
         guard limit > 0 else { return [] }
         return ["--retry", "\(limit)", "--retry-connrefused"]
@@ -72,7 +72,7 @@ struct UnretriedRequest: RequestInterceptor {
 
     let policy: RetryPolicy
 
-    /// Never retries. The retry policy has decided before.
+    /// Never retries, because the retry policy has already decided.
     func retry(
         _ request: Request, for session: Session, dueTo error: any Error,
         completion: @escaping @Sendable (RetryResult) -> Void

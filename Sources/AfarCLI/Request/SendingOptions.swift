@@ -89,14 +89,14 @@ struct SendingOptions: ParsableArguments {
     @Option(help: "The transport.")
     var transport = TransportChoice.standard
 
-    /// The headers of options for single headers.
+    /// The headers that `--cookie` and `--user-agent` set.
     var shortcuts: [HeaderArgument] {
         let cookies = cookie.filter { $0.contains("=") }.map { HeaderArgument(name: "Cookie", text: $0) }
         guard let userAgent else { return cookies }
         return cookies + [HeaderArgument(name: "User-Agent", text: userAgent)]
     }
 
-    /// The files of `--cookie`, whose values without "=" are files.
+    /// The files that `--cookie` names. A value without "=" is a file.
     var cookieFiles: [String] { cookie.filter { !$0.contains("=") } }
 
     /// The named session for a request to the URL, if any.

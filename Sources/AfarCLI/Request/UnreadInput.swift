@@ -12,7 +12,7 @@ struct UnreadInput {
     let method: HTTPMethod
     let hasBody: Bool
 
-    /// Prints the note if the request has no body, usually has one, and the standard input contains data.
+    /// Prints the note if the request has no body although its method usually has one, and the standard input contains data.
     func report() {
         guard !hasBody, Self.methods.contains(method), Self.isWaiting(on: STDIN_FILENO) else { return }
         StandardError.write("afar: The standard input was not sent. To send it as the body, add --raw -\n")

@@ -5,7 +5,7 @@ import Foundation
 /// A named session: the cookies, the headers and the credential that requests to one server share.
 ///
 /// Each process reads the file before its request. After the response, it locks the session, reads the file again, and replaces it
-/// with a file that also contains its own changes. If two processes change the same cookie or header, the last one wins.
+/// with a file that also contains the process's changes. If two processes change the same cookie or header, the last one wins.
 final class SessionFile: Sendable {
     /// The sessions that ``save()`` writes.
     private static let opened = Locked<[SessionFile]>([])
@@ -104,7 +104,7 @@ final class SessionFile: Sendable {
         changes.withLock { $0 = Changes(headers: headers.filter { Self.isKept($0.name) }, credential: credential) }
     }
 
-    /// Returns whether a header can be part of a session. Those that describe one body or one condition can't.
+    /// Returns whether a header can be part of a session. Headers that describe one body or one condition can't.
     private static func isKept(_ name: String) -> Bool {
         let name = name.lowercased()
         let single: Set = ["cookie", "host", "range", "transfer-encoding", "expect", "proxy-authorization"]

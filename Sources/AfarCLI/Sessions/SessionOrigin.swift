@@ -51,7 +51,7 @@ struct StoredSession: Codable, Equatable {
     var credential: Credential?
     var cookies: [StoredCookie] = []
 
-    /// Whether all headers can be sent. The error of a request would contain parts of the others.
+    /// Whether all headers can be sent. The error for an invalid header would contain parts of the header.
     var isValid: Bool {
         let areHeadersValid = headers.allSatisfy { HTTPField.Name($0.name) != nil && HTTPField.isValidValue($0.value) }
         return areHeadersValid && HTTPField.isValidValue(credential?.bearer ?? "")

@@ -19,7 +19,7 @@ struct LoadGenerator: Sendable {
     let urlRequest: URLRequest
     let traffic: Traffic
 
-    /// Sends a request on each connection, if the method is safe. Ends without the responses of a server that doesn't answer.
+    /// Sends a request on each connection if the method is safe. Waits for the responses no longer than ``patience``.
     private func openConnections() async {
         guard ["GET", "HEAD", "OPTIONS"].contains(urlRequest.httpMethod) else { return }
         await withTaskGroup { group in
@@ -49,7 +49,7 @@ struct LoadGenerator: Sendable {
             }
             guard workers else { return }
             if let deadline = schedule.deadline {
-                // Ends with the workers, or cancels those that still wait for a response.
+                // Limits the time that workers wait for responses after the deadline.
                 group.addTask { try? await Task.sleep(until: deadline + Self.patience, clock: .continuous) }
             }
             await group.next()
@@ -117,8 +117,8 @@ final class LoadSchedule: Sendable {
         rate = load.rate
     }
 
-    /// Takes the next request. Returns nil at the end of the run, and otherwise the time at which the request is due, or nil if
-    /// it can be sent immediately.
+    /// Takes the next request and returns the time at which it is due. The inner value is nil if the request can be sent
+    /// immediately. The outer value is nil at the end of the run.
     func next() -> ContinuousClock.Instant?? {
         let index = taken.wrappingAdd(1, ordering: .relaxed).oldValue
         guard index < limit else { return nil }
@@ -131,7 +131,7 @@ final class LoadSchedule: Sendable {
     /// Whether a request can be started at this time.
     func isOpen(at time: ContinuousClock.Instant) -> Bool { deadline.map { time < $0 } ?? true }
 
-    /// Returns how late the requests are that were due, but weren't taken.
+    /// Returns the requests that were due but weren't taken.
     func overdue(at end: ContinuousClock.Instant) -> OverdueRequests? {
         guard let rate else { return nil }
         let last = min(end, deadline ?? end)

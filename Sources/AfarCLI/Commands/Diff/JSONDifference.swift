@@ -68,7 +68,7 @@ struct JSONDifferences {
                 second: second.map { $0.text.shortened(to: 1000) }))
     }
 
-    /// Whether more differences are only counted. They need no path.
+    /// Whether further differences are only counted, without their paths.
     private var isFull: Bool { first.count == Self.limit }
 
     private func path(_ path: String, _ index: Int) -> String { isFull ? "" : "\(path)[\(index)]" }
@@ -87,7 +87,7 @@ struct JSONDifferences {
         return first.flatMap(\.lines) + (rest > 0 ? [.note(note)] : [])
     }
 
-    /// Returns the part of two arrays without common elements at both ends: its beginning and its ends.
+    /// Removes the common elements at both ends of two arrays. Returns the start of the rest, and its end in each array.
     private static func middle(_ first: [JSONNode], _ second: [JSONNode]) -> (start: Int, ends: (Int, Int)) {
         let start = zip(first, second).prefix { $0 == $1 }.count
         let common = zip(first[start...].reversed(), second[start...].reversed()).prefix { $0 == $1 }.count
@@ -96,7 +96,7 @@ struct JSONDifferences {
 }
 
 extension String {
-    /// Returns the text, or its beginning and its length if it has more than this number of characters.
+    /// Returns the text. If it has more than this number of characters, returns its beginning and its length.
     ///
     /// Unicode scalars are counted, because a character can consist of any number of them.
     func shortened(to limit: Int) -> String {

@@ -43,7 +43,7 @@ indirect enum JSONNode: Equatable {
     }
 }
 
-/// A JSON string that is compared by bytes, because equal strings can have different bytes.
+/// A JSON string that is compared by bytes, because equal Swift strings can have different bytes.
 struct JSONString: Hashable {
     private let bytes: [UInt8]
 
@@ -75,7 +75,7 @@ struct JSONNumber: Equatable {
     }
 
     static func == (first: Self, second: Self) -> Bool {
-        // Only the texts of numbers with enormous exponents can be compared.
+        // Numbers with enormous exponents can only be compared as text.
         guard let exponent = first.exponent, let other = second.exponent else { return first.text == second.text }
         return first.significand == second.significand && exponent == other
     }

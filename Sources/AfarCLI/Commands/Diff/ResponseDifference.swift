@@ -50,8 +50,8 @@ struct ResponseDifference {
         var second: [String]
     }
 
-    /// The fields that often differ between two responses to the same request. The second line is about the connection and
-    /// about the encoding of the body, which is compared after decoding. The third line contains common identifiers of requests.
+    /// The fields that often differ between two responses to the same request. The second line below contains fields about
+    /// the connection and the body's encoding. Bodies are compared after decoding. The third line contains common request IDs.
     static let volatileFields: Set<String> = [
         "age", "date", "expires", "last-modified", "server-timing", "x-runtime",
         "alt-svc", "connection", "content-encoding", "keep-alive", "transfer-encoding", "vary",

@@ -5,7 +5,7 @@ enum TextDifference {
     /// The maximum number of lines that are compared, not including the common lines at the beginning and the end. The time and
     /// memory for a comparison grow with the square of the number of different lines.
     static let limit = 2000
-    /// The number of common lines around a difference that are shown.
+    /// The number of common lines to show around a difference.
     static let context = 3
 
     /// Returns the differences of two texts with the lines around them.
@@ -42,7 +42,7 @@ enum TextDifference {
         return hunks(old, new, removed, inserted, start: max(0, start - context))
     }
 
-    /// Splits a text into lines, each with its line break. Bytes are compared, because equal strings can have different bytes.
+    /// Splits a text into lines, each with its line break. Bytes are compared, because equal Swift strings can have different bytes.
     private static func split(_ text: String) -> [ArraySlice<UInt8>] {
         var lines: [ArraySlice<UInt8>] = []
         var rest = Array(text.utf8)[...]
