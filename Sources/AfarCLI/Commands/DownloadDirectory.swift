@@ -134,8 +134,8 @@ final class ResumableDownloadDirectory: DownloadDirectory {
                 .usage, "\(path) contains a partial download of \(url). Remove it, or choose another file with -o.")
         }
         let exactURL = request.url.flatMap(ResumeData.withoutUserinfo)
-        // The record omits secrets in the URL, although they can select the file. If the URL has secrets, only an entity tag and a
-        // length identify the file.
+        // Secrets in the URL can select the file, but the record omits them. If the URL has secrets, only an entity tag and a length
+        // identify the file.
         if redactedRequest.url != exactURL {
             guard case .entityTag = data.validator, data.totalLength != nil else { return nil }
         }

@@ -129,7 +129,7 @@ extension CurlCommand {
         let retries = Retries(sending).curlOptions
         var files = sending.cookieFiles
         if let jar = options.cookieJar, !plan.removes("Cookie") { files.append(jar) }
-        // With files, curl would send a header in addition to their cookies.
+        // With cookie files, curl would send this header in addition to the files' cookies.
         if !files.isEmpty, let field = headers["Cookie"], field.contains("=") {
             headers.remove(name: "Cookie")
             self.cookies = field

@@ -69,7 +69,7 @@ private struct PagerProcess {
     private let id: pid_t
     private let input: Int32
 
-    /// Starts a pager with a shell, as the variable can contain options. Returns nil if that fails.
+    /// Starts a pager with a shell, because PAGER can contain options. Returns nil if that fails.
     init?(_ command: String, environment: [String: String]) {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { return nil }
@@ -87,7 +87,7 @@ private struct PagerProcess {
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
         posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO)
-        // The tool ignores these signals, which a program would inherit.
+        // The tool ignores these signals, and the pager would inherit this.
         var signals = sigset_t()
         sigemptyset(&signals)
         posix_spawnattr_setsigmask(&attributes, &signals)

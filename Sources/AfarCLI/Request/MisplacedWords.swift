@@ -26,7 +26,7 @@ enum MisplacedWords {
         return Failure(.usage, "\"\(item.label)\" is a request item, not a URL. \(advice)")
     }
 
-    /// Returns what to write instead of an argument that isn't `name=value`. It begins with a space, unless it's empty.
+    /// Returns what to write instead of an argument that isn't `name=value`. The text begins with a space, unless it's empty.
     static func advice(for text: String, option: String) -> String {
         if isURL(text) {
             return " It's a URL: write the value of \(option) before it."
@@ -36,13 +36,13 @@ enum MisplacedWords {
         return " To send a file, write --raw \(text)."
     }
 
-    /// Returns what to write instead of an argument that isn't a request item. It begins with a space, unless it's empty.
+    /// Returns what to write instead of an argument that isn't a request item. The text begins with a space, unless it's empty.
     static func advice(forItem text: String) -> String {
         guard text.hasPrefix("@"), text.count > 1 else { return "" }
         return " To send the file as the body, write --raw \(text). To send it in a multipart form, write name\(text)."
     }
 
-    /// Returns what HTTPie's option with this name would be, beginning with a space; empty for an option with one meaning.
+    /// Returns the meaning of HTTPie's option with this name, beginning with a space; empty if there is no other meaning.
     private static func otherMeaning(of option: String) -> String {
         ForeignOption.misuse(of: option).map { " \($0)" } ?? ""
     }

@@ -105,7 +105,7 @@ struct SendingOptions: ParsableArguments {
         return try SessionFile(name, isReadOnly: session == nil, url: url)
     }
 
-    /// The store for the cookies of the options' files and of the session; nil without files.
+    /// Returns the store for cookies from files and the session, or nil if the options name neither.
     ///
     /// - Parameters:
     ///   - session: The named session, if any.
