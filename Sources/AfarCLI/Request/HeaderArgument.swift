@@ -58,7 +58,7 @@ struct HeaderArgument: Equatable {
 }
 
 extension [HeaderArgument] {
-    /// Returns these headers followed by the others. Omits these headers whose names are also in the others.
+    /// Returns these headers followed by the others. Omits headers of this array whose names the others contain.
     func replaced(by others: [HeaderArgument]) -> [HeaderArgument] {
         let names = Set(others.map { $0.name.lowercased() })
         return filter { !names.contains($0.name.lowercased()) } + others

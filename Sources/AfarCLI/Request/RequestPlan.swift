@@ -27,7 +27,7 @@ struct RequestPlan {
     /// The headers of items.
     private let itemHeaders: [HeaderArgument]
 
-    /// Creates the plan of the same request to another URL. It uses only the credential of that URL's session.
+    /// Creates the plan of the same request to another URL. The plan uses only the credential of that URL's session.
     init(repeating plan: RequestPlan, at url: String, _ options: some RequestSending) throws {
         try self.init(url: url, query: plan.query, headers: plan.itemHeaders, options) { (plan.method, plan.body) }
     }

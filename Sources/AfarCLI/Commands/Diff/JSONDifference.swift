@@ -87,7 +87,7 @@ struct JSONDifferences {
         return first.flatMap(\.lines) + (rest > 0 ? [.note(note)] : [])
     }
 
-    /// Removes the common elements at both ends of two arrays. Returns the start of the rest, and its end in each array.
+    /// Skips the common elements at both ends of two arrays. Returns the start of the rest, and its end in each array.
     private static func middle(_ first: [JSONNode], _ second: [JSONNode]) -> (start: Int, ends: (Int, Int)) {
         let start = zip(first, second).prefix { $0 == $1 }.count
         let common = zip(first[start...].reversed(), second[start...].reversed()).prefix { $0 == $1 }.count
