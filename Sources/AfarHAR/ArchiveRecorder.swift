@@ -43,7 +43,6 @@ extension HAR.Response {
     /// - Parameter body: The body, or `nil` if it isn't recorded or hasn't arrived.
     mutating func take(_ head: ResponseHead, body: Data? = nil) {
         status = head.status
-        statusText = (100...599).contains(head.status) ? HTTPResponse.Status(code: head.status).reasonPhrase : ""
         httpVersion = head.httpVersion
         headers = head.fields.map(HAR.Field.init)
         take(body, type: head.value(for: .contentType) ?? "")
