@@ -114,24 +114,19 @@ struct AfarTool: AsyncParsableCommand {
     private static func status(after error: any Error) -> ExitReason {
         if error is StandardOutput.Closed { return .success }
         if let failure = error as? Failure { return failure.reported() }
-        // ArgumentParser also throws for --help and --version.
-        // The parser creates the help text to determine the exit code, which takes a while.
-        let code = exitCode(for: error)
-        guard code == .success else {
-            return parsingFailure(error, isUsage: code == .validationFailure).reported()
+        // The parser describes all options to create any text about an error, which takes a while. Therefore, ask for only one text.
+        let text = fullMessage(for: error)
+        if let failure = Failure(parserText: text, arguments: CommandLine.arguments, commands: commandNames) {
+            return failure.reported()
         }
+        // ArgumentParser also throws for --help and --version.
         do {
-            let text = ShortHelp.text(for: fullMessage(for: error), arguments: CommandLine.arguments.dropFirst())
+            let text = ShortHelp.text(for: text, arguments: CommandLine.arguments.dropFirst())
             try StandardOutput.write(CompletionScript.completing(text, commands: commandNames) + "\n")
         } catch let failure as Failure {
             return failure.reported()
         } catch {}
         return .success
-    }
-
-    private static func parsingFailure(_ error: any Error, isUsage: Bool) -> Failure {
-        Failure(
-            parsing: message(for: error), isUsage: isUsage, arguments: CommandLine.arguments, commands: commandNames)
     }
 }
 

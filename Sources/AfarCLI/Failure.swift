@@ -17,14 +17,25 @@ struct Failure: Error, Equatable, CustomStringConvertible {
         self.message = Redaction.standard.line(message)
     }
 
-    /// Creates the failure of a command line that cannot be parsed.
+    /// Creates the failure that the parser describes; nil if the text isn't about an error.
     ///
     /// - Parameters:
-    ///   - message: The parser's message.
-    ///   - isUsage: Whether a different command line would avoid the failure.
+    ///   - parserText: The text that the parser prints: "Error: " and the message. If the command line is invalid, lines that begin with
+    ///     "Help: " and "Usage: " follow.
     ///   - arguments: The command line, beginning with the tool's name.
     ///   - commands: The names of the tool's commands.
-    init(parsing message: String, isUsage: Bool, arguments: [String], commands: [String]) {
+    init?(parserText: String, arguments: [String], commands: [String]) {
+        let prefix = "Error: "
+        guard parserText.hasPrefix(prefix) else { return nil }
+        var message = parserText.dropFirst(prefix.count)
+        let usage = message.range(of: "\nUsage: ", options: .backwards)
+        if let usage { message = message[..<usage.lowerBound] }
+        if let help = message.range(of: "\nHelp:  ", options: .backwards) { message = message[..<help.lowerBound] }
+        self.init(parsing: String(message), isUsage: usage != nil, arguments, commands)
+    }
+
+    /// - Parameter isUsage: Whether a different command line would avoid the failure.
+    private init(parsing message: String, isUsage: Bool, _ arguments: [String], _ commands: [String]) {
         // Without a command, the request command is used.
         let word = arguments.dropFirst().first { !$0.hasPrefix("-") }
         let command = word.map { commands.contains($0) || $0 == "help" ? $0 : "request" }
