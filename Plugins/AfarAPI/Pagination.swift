@@ -24,8 +24,8 @@ public struct Pagination<Value: Sendable>: Sendable {
         case request(URLRequest)
     }
 
-    /// Returns the next request, or nil after the last page. Receives the page, and the request for the first page before it is
-    /// adapted.
+    /// Returns the next request, or nil after the last page. Receives the page, and the request for the first page without the changes of
+    /// adapters.
     let next: @Sendable (Page<Value>, URLRequest) throws -> Next?
 
     /// Follows the first link with this relation type in the `Link` header fields (RFC 8288).
@@ -144,7 +144,7 @@ struct PageRequests<Value: Sendable> {
 
     let pagination: Pagination<Value>
     let limit: Int
-    /// The request for the first page, before it is adapted.
+    /// The request for the first page, without the changes of adapters.
     private var first: URLRequest?
     private var used: Set<Key> = []
     /// Whether all pages and links so far belong to the origin of the first request.

@@ -164,7 +164,7 @@ struct CSVInput: Sendable {
         switch state {
         case .utf8: return chunk
         case .decoding(var decoder):
-            // Releases the state's reference to the decoder, so that changes don't copy it.
+            // Releases the state's reference to the decoder, so that decoding doesn't copy the decoder.
             state = .utf8
             let text = decoder.decode(chunk)
             state = .decoding(decoder)

@@ -78,8 +78,8 @@ final class CSVRowEncoder: Encoder {
 
 /// A row whose keys have no order of their own.
 private protocol UnorderedKeys {
-    /// The sorted names of the encoded keys. Empty if the keys can't be coding keys, because the type then encodes each key as
-    /// a field.
+    /// The sorted names of the encoded keys. If the keys can't be converted to coding keys, the type encodes each key as a field, and this
+    /// array is empty.
     var sortedNames: [String] { get }
 }
 

@@ -40,7 +40,8 @@ extension SessionConfiguration {
     /// An empty value is treated as missing. Timeouts are greater than 0 and at most 1,000,000,000 seconds, and can have decimals. The
     /// proxy is read as a secret, so access reporters don't log it. `no-proxy` has no effect without `proxy`.
     ///
-    /// A reader can't list its keys, so a misspelled key normally has no effect. To find such keys, pass the keys that exist.
+    /// A reader can't list its keys, so a misspelled key normally has no effect. To detect such keys, pass all keys in the reader's scope
+    /// as `keys`.
     ///
     /// - Parameters:
     ///   - reader: The reader, scoped to the session's keys. Its providers fetch each value once.
@@ -165,12 +166,12 @@ enum Key: String, CaseIterable {
 extension ConfigReader {
     /// Returns the value of a key, or nil if it doesn't exist.
     ///
-    /// Only the reader's asynchronous methods distinguish a missing value from a value of another type.
+    /// Only the reader's asynchronous methods distinguish a missing value from a value of the wrong type.
     private func value<Value: Sendable>(
         _ key: Key, _ fetch: (ConfigKey) async throws -> Value?
     ) async throws(SessionConfigurationError) -> Value? {
         do { return try await fetch(ConfigKey(key.rawValue)) } catch {
-            // An empty environment variable counts as missing, not as a value of another type.
+            // An empty environment variable counts as missing, not as a value of the wrong type.
             let text = try? await fetchString(forKey: ConfigKey(key.rawValue), isSecret: key == .proxy)
             if text == "" { return nil }
             throw SessionConfigurationError(key, readingFailed: error)

@@ -9,7 +9,7 @@ struct CacheDatabase: Sendable {
     private let file: URL
     private let number: UInt64?
 
-    /// The minimum interval in seconds between updates of a response's last use.
+    /// The minimum interval in seconds between updates of a response's date of last use.
     private static let useUpdateInterval: Double = 60
 
     /// The suffix of the file that marks a database as damaged.
@@ -107,7 +107,7 @@ struct CacheDatabase: Sendable {
 
     // MARK: Reading
 
-    /// Returns the responses to a URL, newest first, and whether their last use must be updated.
+    /// Returns the responses for a URL, newest first, and whether the date of their last use must be updated.
     func rows(for url: String) throws -> (rows: [ResponseRow], mustUpdateUse: Bool) {
         try pool.unsafeRead { db in
             let statement = try db.cachedStatement(
@@ -150,8 +150,8 @@ struct CacheDatabase: Sendable {
         }
     }
 
-    /// Stores a response. Replaces either the response with the same URL and variant, or all responses to the URL. Then removes
-    /// the least recently used other responses until the total size is within the capacity.
+    /// Stores a response. Replaces either the response with the same URL and variant, or all responses for the URL. Then removes the least
+    /// recently used other responses until the total size is within the capacity.
     ///
     /// - Returns: The files that are no longer needed.
     func store(_ row: ResponseRow, replacesAll: Bool, capacity: Int) throws -> [String] {
@@ -201,8 +201,8 @@ struct CacheDatabase: Sendable {
         try Row.fetchOne(db, sql: "SELECT byteCount FROM total")?.value(at: 0) ?? 0
     }
 
-    /// Removes the responses to a URL. Removes their files first, because this needs no disk space and frees space for the
-    /// update of the database.
+    /// Removes the responses for a URL. Removes their files first, because this needs no disk space and frees space for the update of the
+    /// database.
     func remove(_ url: String, and removeFiles: ([String]) -> Void) throws {
         try remove("url = ?", [url], and: removeFiles)
     }

@@ -68,7 +68,7 @@ public final class DiskCacheStore: CacheStore {
 
     // MARK: Reading
 
-    /// Returns the responses to a URL, newest first.
+    /// Returns the responses for a URL, newest first.
     public func responses(for url: String) -> [CachedResponse] {
         let known = withPending { $0[url] }
         if let known, known.hidesOthers { return known.responses }
@@ -144,7 +144,7 @@ public final class DiskCacheStore: CacheStore {
         }
     }
 
-    /// Removes the responses to a URL.
+    /// Removes the responses for a URL.
     public func removeResponses(for url: String) {
         write(about: url, noting: { $0.remove(url) }) { [bodies, database] in
             try database.remove(url, and: bodies.remove)

@@ -19,7 +19,7 @@ struct PendingWrites {
 
     /// Whether the database is damaged. If so, it's no longer read or written.
     private(set) var isDamaged = false
-    /// Whether the responses to all URLs in the database are obsolete.
+    /// Whether all responses in the database are obsolete.
     private var hidesAll = false
     private var changes: [String: Change] = [:]
     /// The URLs whose last write failed.
@@ -99,7 +99,7 @@ struct PendingWrites {
         if isDone { forgetFailures() }
     }
 
-    /// Returns whether an update of a URL's last use must be scheduled, and marks it as scheduled.
+    /// Returns whether the date of a URL's last use must be updated, and marks this update as scheduled.
     mutating func scheduleUseUpdate(of url: String) -> Bool { urlsWithPendingUse.insert(url).inserted }
 
     mutating func finishUseUpdate(of url: String) { urlsWithPendingUse.remove(url) }

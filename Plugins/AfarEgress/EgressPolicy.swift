@@ -23,9 +23,9 @@ import Synchronization
 public final class EgressPolicy: ConnectionPolicy {
     /// What happens to a connection that the rules don't allow.
     public enum Mode: Sendable, Hashable {
-        /// It is refused.
+        /// Refuses the connection.
         case enforce
-        /// It is opened and reported. Use this mode to find out which rules a program needs.
+        /// Opens the connection and reports it. Use this mode to find out which rules a program needs.
         case report
     }
 
@@ -45,9 +45,9 @@ public final class EgressPolicy: ConnectionPolicy {
     /// - Parameters:
     ///   - allowed: The allowed destinations. The default is all public addresses.
     ///   - denied: Destinations that are refused even if another rule allows them. The default is none. Behind a proxy, rules with networks
-    ///     apply only to hosts that are written as addresses.
+    ///     apply only if the host is an address instead of a name.
     ///   - proxies: The proxies that can be used, including those from the environment. Behind a proxy, the host's address is known only if
-    ///     the host is written as an address. Such a host is checked in the same way as without a proxy. For any other host, a rule in
+    ///     the host is an address instead of a name. Such an address is checked in the same way as without a proxy. For a name, a rule in
     ///     `allowed` must match the name and port. A rule with networks and the host `*` doesn't count. The default is none.
     ///   - unixSockets: The paths of Unix sockets that can be used. The default is none. Rules don't apply to them.
     ///   - allowsConnectTo: Whether ``NetworkSettings/connectTo`` can be used. The rules must then allow the name and port of the URL, and
@@ -111,7 +111,8 @@ public final class EgressPolicy: ConnectionPolicy {
         return candidates.contains { !$0.hasNetworks } ? use ?? "it is not public" : "no rule allows it"
     }
 
-    /// Returns why a proxy must not connect to a host; nil if it can. The address is known only if the host is written as an address.
+    /// Returns why a proxy must not connect to a host; nil if it can. The address is known only if the host is an address instead of a
+    /// name.
     private func refusalBehindProxy(host: String, port: Int) -> String? {
         if let address = IPAddress(host: host) { return refusal(host: host, port: port, address: address) }
         return refusal(host: host, port: port) { !$0.hasNetworks || $0.hasHost }

@@ -28,10 +28,10 @@ public struct EgressRule: Sendable, Hashable {
     ///   - host: A name or an address, such as `api.example.com`. `*.example.com` matches the subdomains of `example.com`, and `*` any
     ///     host. Case and a trailing dot don't matter. Write names outside of ASCII in their encoded form (`xn--…`). The default is `*`.
     ///   - ports: The ports, or nil for any port. The default is nil.
-    ///   - networks: The networks of the host's address, such as `10.0.0.0/8`, `fd12:3456::/32` or `192.0.2.7`. The default is nil.
-    ///     Without networks, a rule in a list of allowed destinations matches only public addresses, and a rule in any other list
-    ///     matches all addresses. In a list of denied destinations, a network matches every address in it. In other lists, only a
-    ///     network of a single address matches the address of a cloud provider's metadata service.
+    ///   - networks: The networks of the host's address, such as `10.0.0.0/8`, `fd12:3456::/32` or `192.0.2.7`. The default is nil. Without
+    ///     networks, a rule in a list of allowed destinations matches only public addresses, and a rule in any other list matches all
+    ///     addresses. In a list of denied destinations, a network matches every address in it. In other lists, a network matches the
+    ///     address of a cloud provider's metadata service only if it consists of this address alone.
     /// - Throws: ``InvalidEgressRule``.
     public init(host: String = "*", ports: [Int]? = nil, networks: [String]? = nil) throws {
         if let ports {
@@ -75,7 +75,8 @@ public struct EgressRule: Sendable, Hashable {
         return name.hasPrefix("*.") ? .subdomains("." + base) : .name(name)
     }
 
-    /// Whether the port and the host match. The host is compared by its name, or by its address if it is written as an address.
+    /// Returns whether the port and the host match. If the rule's host is an address, the hosts are compared as addresses. Otherwise, they
+    /// are compared as names.
     func matches(host name: String, port: Int) -> Bool {
         guard ports?.contains(port) ?? true else { return false }
         switch host {
@@ -86,8 +87,8 @@ public struct EgressRule: Sendable, Hashable {
         }
     }
 
-    /// Whether the rule, in a list of denied destinations, matches a connection. A rule for a host that is written as an address matches
-    /// every connection to this address.
+    /// Returns whether the rule denies a connection, if the rule is in a list of denied destinations. A rule whose host is an address
+    /// denies every connection to this address on the rule's ports.
     func denies(host name: String, port: Int, _ address: IPAddress) -> Bool {
         if case .address(let own) = host, address.forms.contains(own) { return ports?.contains(port) ?? true }
         return matches(host: name, port: port) && denies(address)

@@ -79,7 +79,7 @@ struct IPNetwork: Hashable {
         self.bitCount = bitCount
     }
 
-    /// Parses an address with an optional number of leading bits, such as `10.0.0.0/8`. Returns nil if the text is invalid.
+    /// Parses an address with an optional prefix length, such as `10.0.0.0/8`. Returns nil if the text is invalid.
     init?(_ text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard let written = Self.bytes(of: String(parts[0])), parts.count <= 2 else { return nil }

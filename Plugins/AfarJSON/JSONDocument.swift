@@ -250,7 +250,7 @@ struct DecodedTypes {
     private struct Entry {
         let type: ObjectIdentifier
         let direct: (any DirectlyDecodable.Type)?
-        /// The table for the type's keys in the document with this generation.
+        /// The table for the type's keys, which is valid only for the document with the stored `generation`.
         var numbers: KeyNumbers?
         var generation: UInt32 = 0
     }

@@ -164,8 +164,8 @@ extension JSONValue {
 
     // MARK: Duplicate names
 
-    /// Returns the nodes of the keys in a dictionary, by the name that a closure returns for each key. The strategy for duplicate
-    /// keys selects one of several keys with the same name.
+    /// Returns a dictionary of the keys' nodes. A closure returns the name under which each node is stored. The strategy for duplicate keys
+    /// selects one of several keys with the same name.
     private func index<Name: Hashable>(by name: (UInt32) -> Name) -> [Name: UInt32] {
         let isFirst = document.options.duplicateKeyStrategy != .useLast
         return Dictionary(keys.map { (name($0), $0) }) { first, last in isFirst ? first : last }

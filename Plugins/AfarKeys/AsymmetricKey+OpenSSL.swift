@@ -4,7 +4,7 @@
 
     /// An OpenSSL public key or key pair.
     final class AsymmetricKey: @unchecked Sendable {
-        // Sendable because OpenSSL only reads the key after it has been created.
+        // Sendable because OpenSSL doesn't modify the key after its creation.
         private let raw: OpaquePointer
         private let algorithm: SignatureAlgorithm
         let canSign: Bool
@@ -138,8 +138,8 @@
             return (canSign ? EVP_PKEY_check(context) : EVP_PKEY_public_check(context)) == 1
         }
 
-        /// Makes OpenSSL write the public key as x and y, even if the key was read in compressed form. False if that
-        /// fails.
+        /// Makes OpenSSL write the public key as x and y, even if it has read the key in compressed form. The value is false if OpenSSL
+        /// reports an error.
         private var isUncompressed: Bool {
             EVP_PKEY_set_utf8_string_param(raw, "point-format", "uncompressed") == 1
         }

@@ -20,7 +20,8 @@ struct PEM {
         label == "RSA PRIVATE KEY" ? der : Self.elements(of: der, tag: 0x04).first
     }
 
-    /// The PKCS#1 form of a public RSA key. A bit string begins with the number of unused bits.
+    /// The PKCS#1 form of a public RSA key. Other public keys contain this form in a bit string, after a byte with the
+    /// number of unused bits.
     var rsaPublicKey: Data? {
         label == "RSA PUBLIC KEY" ? der : Self.elements(of: der, tag: 0x03).first.map { Data($0.dropFirst()) }
     }

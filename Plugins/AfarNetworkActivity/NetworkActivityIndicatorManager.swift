@@ -14,8 +14,8 @@ public import Foundation
 /// NetworkActivityIndicatorManager.shared.isEnabled = true
 /// ```
 ///
-/// Notifications are posted on the main queue. If your program blocks its main thread, add a ``AfarCore/RequestNotifications`` with
-/// another queue to its sessions. You can use all members from any thread.
+/// Notifications are posted on the main queue or, on Linux, on a separate queue. If your program blocks its main thread, create a
+/// ``AfarCore/RequestNotifications`` with another queue, and add it to each session. You can use all members from any thread.
 public final class NetworkActivityIndicatorManager: Sendable {
     /// The shared manager.
     public static let shared = NetworkActivityIndicatorManager()

@@ -90,7 +90,7 @@ public struct OAuthAuthorization: Sendable {
         guard let expected = Target(redirectURI), let target = Target(url),
             Hashing.equalInConstantTime(expected.base.utf8, target.base.utf8)
         else { throw .redirectMismatch("It has another URI.") }
-        // A parameter of the redirect URI is part of each redirect (RFC 6749, section 3.1.2).
+        // If the redirect URI has query parameters, each redirect contains them too (RFC 6749, section 3.1.2).
         let parameters = RedirectParameters(target.query)
         guard let state = try parameters.value("state"), Hashing.equalInConstantTime(state.utf8, self.state.utf8) else {
             throw .redirectMismatch("It has another state.")

@@ -179,7 +179,7 @@ final class OAuthAuthenticator: Authenticator {
     ) async throws(OAuthError) -> OAuthToken {
         guard !hasExpired || expirations.hasRoom(at: timeSource.uptime) else { throw .renewedTooOften }
         var current = current
-        // A custom renewal can use another client. Its methods would refuse a token whose source is this client.
+        // A custom renewal can use another client. The other client's methods would refuse a token whose source is `client`.
         current?.source = nil
         var new = try await renewal.renew(client, current)
         // A token that expires before it can be sent would be renewed forever.

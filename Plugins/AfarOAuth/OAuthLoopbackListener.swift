@@ -144,7 +144,7 @@ final class LoopbackSocket: Sendable {
     /// Refuses new connections.
     func stopListening() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
-    /// Ends the current wait, or the next one. Never blocks: if the socket is full, the bytes in it have the same effect.
+    /// Ends the current wait, or the next one. Never blocks: if the socket is full, the bytes that it contains end the wait.
     func wake() {
         var byte: UInt8 = 0
         _ = write(wakeWriter, &byte, 1)

@@ -6,11 +6,11 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// What an ``OAuthInterceptor`` records for each request that was refused or has a proof.
+/// The records of an ``OAuthInterceptor`` about requests that a server has refused or that contain a DPoP proof.
 final class RequestRecords: Sendable {
     private struct Record {
         weak var request: Request?
-        /// The nonce of the last proof.
+        /// The nonce of the last DPoP proof.
         var nonce: String?
         /// Whether the request has been sent again with a nonce.
         var isRetriedWithNonce = false

@@ -90,7 +90,7 @@ struct Origin: Hashable, Sendable {
         port = url.port ?? (scheme == "https" ? 443 : 80)
     }
 
-    /// Returns whether credentials can be sent: with TLS, or within this machine (RFC 8252, section 7.3).
+    /// Returns whether credentials can be sent safely, because requests use TLS or stay on this machine (RFC 8252, section 7.3).
     ///
     /// - Parameter network: The settings of the requests. Proxies in the settings are ignored, because requests over http are
     ///   sent without proxies. The default is nil: no settings apply, for example because a browser sends the requests.

@@ -22,7 +22,7 @@ struct FileVersion: Equatable, Sendable {
         origin = Self.origin(of: head)
     }
 
-    /// Returns whether a partial response to a request with this validator has the same version.
+    /// Returns whether a partial response to a request with this validator belongs to this version of the file.
     ///
     /// If the validator is an entity tag, the response must repeat it. A `Last-Modified` date can be missing from the response
     /// (RFC 9110, section 15.3.7).
@@ -72,7 +72,8 @@ struct DownloadPlan: Sendable {
         return range.lowerBound..<range.lowerBound + length
     }
 
-    /// Ends a worker whose requests failed, and leaves the rest of its part to the others. Returns false if there are no others.
+    /// Ends a worker whose requests failed, and leaves the rest of its part to the other workers. Returns false if there are no other
+    /// workers.
     mutating func giveBack(_ range: Range<Int64>) -> Bool {
         guard active > 1 else { return false }
         active -= 1

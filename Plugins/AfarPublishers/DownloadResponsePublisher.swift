@@ -20,7 +20,7 @@ public struct DownloadResponsePublisher<Value: Sendable>: Publisher {
     private let request: DownloadRequest
     private let addHandler: (@escaping Completion) -> Void
 
-    /// Creates a publisher for the serialized file.
+    /// Creates a publisher for the serialized response.
     ///
     /// - Parameters:
     ///   - request: The request, which the first demand resumes.

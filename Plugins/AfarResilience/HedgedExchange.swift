@@ -78,7 +78,7 @@ struct HedgedTransport: Transport {
     }
 }
 
-/// The key of a host in the context of exchanges, so that the caller's closure isn't called again.
+/// Stores a host's key in the context of an exchange, so that the caller's closure isn't called again.
 enum HostKey: ExchangeContextKey {
     static let defaultValue: String? = nil
 }
@@ -172,8 +172,8 @@ private final class HedgedExchange: PreparedExchange {
         first?.start { [self] result in end(.first, with: result) }
     }
 
-    /// Suspends and resumes both requests with the exchange. Each request has its own control, because a control can
-    /// serve only one request.
+    /// Suspends both requests when the exchange is suspended, and resumes them when it is resumed. Each request has its own control,
+    /// because a control can serve only one request.
     private func followSuspension() {
         let apply: @Sendable (Bool) -> Void = { [controls] isSuspended in
             for control in controls { if isSuspended { control.suspend() } else { control.resume() } }

@@ -7,7 +7,7 @@ import Foundation
 
 /// A limit for the retries to a host, so that retries don't multiply the load on a server that fails.
 ///
-/// Each host has a bucket of tokens, which is full at first. A retry takes tokens, and each successful response returns some. If the bucket
+/// Each host has a bucket of tokens, which is full at first. A retry takes tokens, and each successful response adds some. If the bucket
 /// has too few tokens, the request isn't retried and fails with its original error.
 public struct RetryBudget: Sendable, Hashable {
     /// The maximum and the initial number of tokens. The default is 100.
@@ -20,7 +20,7 @@ public struct RetryBudget: Sendable, Hashable {
     public var failureCost: Double
     /// The number of tokens at which retries stop. The default is 0: all tokens can be used.
     public var reserve: Double
-    /// The number of tokens that a successful response returns. The default is 0.1: in the long term, 10 % of the requests can be retries.
+    /// The number of tokens that each successful response adds. The default is 0.1: in the long term, 10 % of the requests can be retries.
     public var refillPerSuccess: Double
     /// The number of tokens that are added each second, so that hosts with few requests also regain tokens. The default is 1.
     public var refillPerSecond: Double
@@ -39,13 +39,13 @@ public struct RetryBudget: Sendable, Hashable {
         self.refillPerSecond = refillPerSecond
     }
 
-    /// A budget like the quota of the AWS SDKs: 500 tokens, 5 for a retry, 10 for a retry after a timeout, and 1 returned by a success.
-    /// After a long failure, a host must first succeed before requests to it are retried again. The SDKs also return the cost of a
-    /// retry that succeeds.
+    /// A budget like the quota of the AWS SDKs: 500 tokens, 5 for a retry, 10 for a retry after a timeout, and 1 added by each success.
+    /// After a long failure, a host must first succeed before requests to it are retried again. The SDKs also return the cost of a retry
+    /// that succeeds.
     public static let quota = RetryBudget(
         capacity: 500, retryCost: 5, timeoutCost: 10, refillPerSuccess: 1, refillPerSecond: 0)
 
-    /// The budget of gRPC's clients: 10 tokens, 1 for each failure, and 0.1 returned by a success. Requests are retried while there are
+    /// The budget of gRPC's clients: 10 tokens, 1 for each failure, and 0.1 added by each success. Requests are retried while there are
     /// more than 5 tokens, so the first failures of an outage stop the retries, even if none of them was retried.
     public static let throttling = RetryBudget(
         capacity: 10, retryCost: 0, timeoutCost: 0, failureCost: 1, reserve: 5, refillPerSuccess: 0.1,

@@ -12,7 +12,7 @@ struct PartUpload: Sendable {
     /// Returns the upload's URL, or nil before the upload is created.
     let savedURL: @Sendable () -> URL?
     let saveURL: @Sendable (URL?) throws -> Void
-    /// Called with the number of bytes that the server has or that have been sent.
+    /// Called with the sum of the bytes that the server has and the bytes that the current request has sent.
     let didProgress: @Sendable (Int64) -> Void
     let didReceiveExpirationDate: @Sendable (Date?) -> Void
 

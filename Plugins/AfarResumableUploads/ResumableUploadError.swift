@@ -4,7 +4,7 @@ public import Foundation
 
 /// The reason a resumable upload failed. Failures of the requests themselves, and cancellation, are ``AFError``s.
 ///
-/// Descriptions contain no query of a URL, no credentials and no text of the server.
+/// Descriptions don't contain URL queries, credentials or text that the server sent.
 public enum ResumableUploadError: Error, Sendable {
     /// The options contradict each other or the protocol. The text names the option and the alternative.
     case invalidOptions(String)
@@ -19,7 +19,7 @@ public enum ResumableUploadError: Error, Sendable {
     case sourceCannotRewind(to: Int64)
     /// The record on disk is damaged, or describes another upload. Remove it to start from the beginning.
     case invalidRecord(path: String, reason: String)
-    /// Another upload, in this process or in another one, uses the record.
+    /// Another upload in this or another process uses the record.
     case recordInUse(path: String)
     /// The record can't be read or written.
     case recordInaccessible(path: String, reason: String)
@@ -46,10 +46,10 @@ public enum ResumableUploadError: Error, Sendable {
     case lengthMismatch(expected: Int64, server: Int64)
     /// The response has no usable `Location`, or several different ones.
     case invalidLocation(String)
-    /// The upload's URL has another origin than the URL that created it. To permit this, set
+    /// The origin of the upload's URL differs from the origin of the request that created the upload. To permit this, set
     /// ``ResumableUploadOptions/allowsOtherOrigins``.
     case otherOrigin(host: String)
-    /// The upload's URL isn't secure, although the URL that created it is.
+    /// The upload's URL isn't secure, although the URL of the request that created the upload is.
     case insecureLocation(host: String)
     /// Several attempts in a row didn't add a byte to the upload. `lastError` is the error of the last attempt.
     case noProgress(attempts: Int, lastError: any Error)

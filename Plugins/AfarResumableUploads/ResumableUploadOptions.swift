@@ -79,9 +79,9 @@ public struct ResumableUploadOptions: Sendable {
     /// For the draft: the method of the request that creates the upload. The default is POST.
     public var method = HTTPMethod.post
 
-    /// Whether the URL of the upload can have another origin than the URL that created it. The default is false. If true, requests to
-    /// another origin have no headers with credentials and no password. The URL of the upload must be secure if the URL that created
-    /// it is secure.
+    /// Whether the origin of the upload's URL can differ from the origin of the request that created the upload. The default is false. If
+    /// true, requests to another origin have no headers with credentials and no password. If the URL of the request that created the upload
+    /// is secure, the upload's URL must be secure too.
     public var allowsOtherOrigins = false
 
     /// The number of consecutive attempts without progress after which the upload fails. The default is 8. At least 1 attempt is made.

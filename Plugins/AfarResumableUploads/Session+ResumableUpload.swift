@@ -10,7 +10,7 @@ extension Session {
     ///
     /// - Parameters:
     ///   - file: The URL of a regular file. The upload fails if the file changes before the upload ends.
-    ///   - url: The URL that creates uploads. It can be relative to the session's ``SessionConfiguration/baseURL``.
+    ///   - url: The URL for requests that create uploads. It can be relative to the session's ``SessionConfiguration/baseURL``.
     ///   - uploadProtocol: The protocol of the server.
     ///   - headers: Headers of all requests, for example `Authorization`. They aren't stored. The default is none.
     ///   - interceptor: Adapts and retries each request. The default is nil.
@@ -28,7 +28,7 @@ extension Session {
         }
     }
 
-    /// Continues the upload of a file that another program, or an earlier upload without a record, has begun.
+    /// Continues an upload that another program began, or that this program began without a record.
     ///
     /// ```swift
     /// let upload = session.uploadResumable(file, continuing: "https://uploads.example.com/files/17", protocol: .tus)

@@ -36,7 +36,8 @@ struct UploadClient: Sendable {
         var onInformationalResponse: (@Sendable (HTTPURLResponse) throws -> Void)?
     }
 
-    /// The number of seconds to wait for the response to a creation request if the upload must be deleted.
+    /// The number of seconds for which a creation request continues after a cancellation that deletes the upload. Its response contains the
+    /// upload's URL.
     private static let creationGracePeriod = 5.0
 
     let upload: ResumableUpload
@@ -49,7 +50,7 @@ struct UploadClient: Sendable {
     /// Sends a request and returns the response, whatever its status.
     ///
     /// - Parameter didSend: Called with the number of bytes that have been sent, each time the transport requires more.
-    /// - Throws: An ``Interruption``, an `AFError` that another attempt wouldn't avoid, or a `CancellationError`.
+    /// - Throws: An ``Interruption`` after a temporary failure, an `AFError` after any other failure, or a `CancellationError`.
     func send(_ message: Message, didSend: @escaping @Sendable (Int64) -> Void = { _ in }) async throws -> Reply {
         let isSameOrigin = endpoint.hasSameOrigin(message.url)
         var urlRequest = URLRequest(url: isSameOrigin ? endpoint.requestURL(message.url) : message.url)

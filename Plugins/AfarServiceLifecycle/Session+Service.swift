@@ -23,8 +23,8 @@ extension Session: @retroactive Service {
     ///
     /// Running requests can finish within 30 seconds. New requests fail with `AFError.sessionInvalidated`. To change the limit, use
     /// ``service(drainingFor:)``. If the task is canceled, before or during the shutdown, all requests end immediately with
-    /// `AFError.sessionInvalidated`. For this reason, `maximumGracefulShutdownDuration` of the group's configuration also limits the
-    /// shutdown.
+    /// `AFError.sessionInvalidated`. The group cancels the task after the `maximumGracefulShutdownDuration` of its configuration, so this
+    /// setting also limits the shutdown.
     public func run() async { await run(drainingFor: 30) }
 
     /// Returns a service that shuts the session down with a time limit.

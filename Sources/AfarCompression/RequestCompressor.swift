@@ -117,7 +117,7 @@ public struct RequestCompressor<Coding: BodyCoding>: RequestInterceptor {
     }
 }
 
-/// The requests whose compressed bodies a server has refused. Released requests are removed from time to time.
+/// The requests whose compressed bodies a server has refused. Deallocated requests are removed from time to time.
 private final class RefusedRequests: Sendable {
     private struct Refusal {
         weak var request: Request?
@@ -125,7 +125,7 @@ private final class RefusedRequests: Sendable {
 
     private struct State {
         var refusals: [UUID: Refusal] = [:]
-        /// When the number of refusals reaches this limit, the refusals of released requests are removed.
+        /// When the number of refusals reaches this limit, the refusals of deallocated requests are removed.
         var limit = smallestLimit
     }
 

@@ -5,14 +5,14 @@ struct ChunkedBody {
     private enum State {
         /// Reads the digits of a chunk's size.
         case size(Int64, digitCount: Int)
-        /// After the size: whitespace, then an extension or the end of the line.
+        /// Reads the whitespace after the size, before an extension or the end of the line.
         case padding(Int64)
         case chunkExtension(Int64)
-        /// After the CR of the line with the size.
+        /// Reads the LF of the line with the size, after the CR.
         case sizeLineFeed(Int64)
         case data(remaining: Int64)
         case dataEnd
-        /// After the CR that ends a chunk's data.
+        /// Reads the LF after a chunk's data and the CR.
         case dataLineFeed
         case trailers
         case complete

@@ -4,9 +4,9 @@ package import HTTPTypes
 /// A parser for the response to a single HTTP/1.1 request (RFC 9112). It returns the events that the response's bytes
 /// represent. It performs no I/O and reads no clock.
 ///
-/// Call ``next(in:at:)`` until it returns nil, then again when more bytes have arrived. How the bytes are divided among calls
-/// affects only how the body is divided among events. The parser isn't copyable, because reading a property of a copyable value
-/// from another module copies the value.
+/// Call ``next(in:at:)`` until it returns nil, then again when more bytes have arrived. The sizes of the received pieces affect only the
+/// sizes of the body pieces in the events. The parser isn't copyable, because reading a property of a copyable value from another module
+/// copies the value.
 package struct ResponseParser: ~Copyable {
     package enum Event {
         /// An informational response (1xx), except 101.
@@ -118,7 +118,8 @@ package struct ResponseParser: ~Copyable {
             && isRequestSent
     }
 
-    /// How long the server keeps the idle connection, in seconds, from its `Keep-Alive` field; nil if the field has no timeout.
+    /// The timeout in the response's `Keep-Alive` field: the number of seconds for which the server keeps an idle connection. Nil if the
+    /// response has no such timeout.
     package var keepAliveTimeout: Int? { framing?.keepAliveTimeout }
 
     /// Returns the next event, or nil if the parser needs more bytes.

@@ -244,7 +244,7 @@ package final class HTTP2Session {
 
     // MARK: Bytes
 
-    /// Processes received bytes. How the bytes are divided among calls affects only how bodies are divided among calls of the handlers.
+    /// Processes received bytes. The sizes of the received pieces affect only the sizes of the body pieces that handlers receive.
     ///
     /// - Throws: The connection error. All streams have failed. ``write(into:)`` returns the last frames, which report the error to the
     ///   server.

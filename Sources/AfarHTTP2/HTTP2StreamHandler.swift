@@ -12,7 +12,7 @@ package protocol HTTP2StreamHandler: AnyObject {
     func streamDidReceiveInformational(_ head: ResponseHead)
     /// The final response.
     func streamDidReceiveHead(_ head: ResponseHead)
-    /// Bytes of the body, which are valid during the call. Report bytes that have been processed with ``HTTP2Session/consume(_:of:)``.
+    /// Bytes of the body, which are valid during the call. After processing the bytes, call ``HTTP2Session/consume(_:of:)``.
     func streamDidReceiveBody(_ bytes: UnsafeRawBufferPointer)
     /// The trailer section, except fields that are forbidden there.
     func streamDidReceiveTrailers(_ trailers: HTTPFields)

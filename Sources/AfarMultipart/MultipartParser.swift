@@ -73,13 +73,13 @@ public struct MultipartParser: Sendable {
     }
 
     private enum State: Equatable {
-        /// Before the first delimiter.
+        /// Skips the bytes before the first delimiter.
         case preamble
-        /// In the rest of a delimiter's line.
+        /// Reads the rest of a delimiter's line.
         case delimiter
         case header
         case body
-        /// After the last delimiter.
+        /// Ignores the bytes after the last delimiter.
         case epilogue
     }
 

@@ -83,7 +83,7 @@ final class MockPipe: Sendable {
         /// The bytes that the client hasn't read yet.
         private var output = Data()
         private(set) var hasSentClose = false
-        /// The end of the server's bytes, or `nil` if the server can still send.
+        /// The end of the server's byte stream, or `nil` if the server can still send.
         private(set) var end: Result<Void, TransportError>?
 
         /// Whether the client sends no more messages.
@@ -151,7 +151,7 @@ final class MockPipe: Sendable {
             output += WebSocketFrames.close(clientCode ?? code, reason: clientCode == nil ? reason : "")
         }
 
-        /// Ends the server's bytes. The client can still read the remaining bytes.
+        /// Ends the server's byte stream. The client can still read the remaining bytes.
         mutating func finish(_ end: Result<Void, TransportError> = .success(())) {
             if self.end == nil { self.end = end }
         }

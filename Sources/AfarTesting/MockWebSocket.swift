@@ -214,7 +214,7 @@ extension MockWebSocket {
 
     private func close(_ code: WebSocketCloseCode, reason: String) async {
         pipe.change { $0.sendClose(code, reason: reason) }
-        // If the task is canceled, the client has left.
+        // If the client leaves, this task is canceled. An error of the wait is therefore ignored.
         try? await wait { $0.hasClientLeft || $0.end != nil ? () : nil }
     }
 

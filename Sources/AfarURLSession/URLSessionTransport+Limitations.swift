@@ -70,8 +70,8 @@ extension URLSessionTransport {
         case truncatedHead
         /// The process traps if trailer fields follow a chunked body, because Foundation mistakes them for a new head.
         case receivedTrailers
-        /// The process traps on a Content-Length of 9,223,372,036,854,775,296 (2^63 − 512) or more that fits into 64 bits. Foundation
-        /// converts the number to a floating-point number and back before it calls its delegate.
+        /// The process traps if the Content-Length is at least 9,223,372,036,854,775,296 (2^63 − 512) but still fits into 64 bits.
+        /// Foundation converts the number to a floating-point number and back before it calls its delegate.
         case enormousContentLength
         /// The process traps on a Location without a scheme in two cases: the host is an IPv6 address, or it contains a percent-encoded
         /// character that isn't allowed in a host. This happens before Foundation calls its delegate.

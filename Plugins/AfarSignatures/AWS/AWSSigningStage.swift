@@ -21,8 +21,7 @@ public import HTTPTypes
 public struct AWSSigningStage: ExchangeStage {
     /// How the body of a request is signed.
     public enum Body: Sendable, Hashable {
-        /// Bytes, files, and streams that can be read twice are signed as a whole. With S3's rules, streams are sent in signed chunks
-        /// instead.
+        /// The body is signed as a whole, so a stream must be repeatable. With S3's rules, streams are sent in signed chunks instead.
         case automatic
         /// The body isn't signed (`UNSIGNED-PAYLOAD`). Some services accept this over TLS. Over http, requests with a body fail unless they
         /// stay on this machine, because anyone could change the body on the way.
@@ -227,7 +226,7 @@ public struct AWSSigningStage: ExchangeStage {
 }
 
 extension Exchange {
-    /// Whether no one can change the request on the way: with TLS, or within this machine.
+    /// Whether no one can change the request on the way, because it uses TLS or stays on this machine.
     fileprivate var isProtected: Bool {
         request.scheme == "https"
             || options.network.staysOnThisMachine(scheme: request.scheme, authority: request.authority)

@@ -6,7 +6,7 @@ import HTTPTypes
 
 /// Reads a body in chunks of one size. Used by one task at a time.
 final class ChunkReader: @unchecked Sendable {
-    // Sendable because only one task at a time reads.
+    // Sendable because only one task at a time uses the reader.
     private let size: Int
     private let read: RequestBodyStream.Reader
     private var waiting = Data()

@@ -33,7 +33,7 @@
             return map
         }
 
-        /// Returns the strict form of a field.
+        /// Returns the strict serialization of a field (RFC 9421, section 2.1.1).
         ///
         /// - Parameter isDictionary: Whether the field is a dictionary. Otherwise it can be of any type.
         static func normalized(_ value: String, isDictionary: Bool) throws -> String {

@@ -39,7 +39,7 @@
         /// - Parameter capacity: The maximum number of nonces. The default is 100,000.
         public init(capacity: Int = 100_000) { self.capacity = max(1, capacity) }
 
-        /// Extends the time for which nonces are stored to at least a verifier's limits, in seconds.
+        /// Stores nonces for at least as long as a verifier's limits require. The limits are in seconds.
         func extend(age: Int64, tolerance: Int64) {
             state.withLock { state in
                 state.age = max(state.age, age)
@@ -47,7 +47,7 @@
             }
         }
 
-        /// Stores the nonces of a message's valid signatures. Other signatures would let anyone fill the store.
+        /// Stores the nonces of a message's valid signatures. Don't pass invalid signatures, because anyone could fill the store with them.
         ///
         /// - Throws: ``MessageSignatureError`` if one of the nonces has been used, or the store is full.
         func insert(_ signatures: [SignatureParameters], now: Int64) throws(MessageSignatureError) {
@@ -73,7 +73,7 @@
                 guard isRepeated || state.uses.count + uses.count <= capacity else {
                     return "the store of nonces is full"
                 }
-                // A repetition also uses up the nonces of the message's other signatures.
+                // Even if a nonce is repeated, the nonces of the message's other signatures are stored.
                 if state.uses.count + uses.count <= capacity { state.uses.merge(uses) { $1 } }
                 return isRepeated ? "its nonce has been used before" : nil
             }

@@ -188,7 +188,8 @@
     }
 
     extension SignatureParameters {
-        /// Reads the parameters of a member of `Signature-Input`, and returns them with the member's strict form.
+        /// Reads the parameters of a member of `Signature-Input`, and returns them with the member's strict
+        /// serialization.
         static func parse(_ member: ItemOrInnerList) throws(MessageSignatureError) -> (Self, text: String) {
             guard case .innerList(let list) = member else { throw .malformed("it isn't a list of components") }
             var parameters = SignatureParameters(components: [])

@@ -14,9 +14,9 @@
     /// Each response, including redirects and errors, is verified when its head has arrived, before its body is used. If the verifier
     /// requires `content-digest`, or the accepted signature covers it, the body is compared with its digest. A body in memory or in a file
     /// is compared before the request completes, and a stream at its end. If a response isn't accepted, its request fails with a
-    /// ``TransportError`` whose ``TransportError/underlying`` error is a ``MessageSignatureError``. The transport then empties the file.
-    /// It also empties the file if the transfer is interrupted, because only the digest of the whole response protects the file. For the
-    /// same reason, downloads aren't resumed.
+    /// ``TransportError`` whose ``TransportError/underlying`` error is a ``MessageSignatureError``. If the body was written to a file, the
+    /// transport then empties this file. It also empties the file if the transfer is interrupted, because only the digest of the whole
+    /// response protects the file. For the same reason, downloads aren't resumed.
     ///
     /// A digest covers the body with its content coding, so the transport requests bodies without a coding
     /// (`Accept-Encoding: identity`). A body with a coding is refused if the signature covers its digest.

@@ -12,8 +12,8 @@ enum DefaultOptions {
     /// Options that make no sense in a file, or aren't public.
     private static let excluded: Set = ["--no-config", "--help", "--version", "--default-header"]
 
-    /// Parses a command line after inserting the default options before its own options, which therefore have precedence. Defaults
-    /// that can't be combined with the command line are left out. With `--verbose`, a note is printed.
+    /// Parses a command line with the default options. The command line's own options follow the default options, and therefore have
+    /// precedence. Leaves out defaults that can't be combined with the command line. With `--verbose`, prints a note about each of them.
     ///
     /// - Parameter parse: Parses arguments that begin with the name of a command.
     static func command(
@@ -51,7 +51,7 @@ enum DefaultOptions {
         let defaults = try self.defaults(in: file, for: command)
         guard !defaults.isEmpty else { return try own.get() }
         guard let base = try? own.get() else {
-            // A default can supply what the command line lacks, such as --retry for --retry-delay.
+            // The command line can require a default. For example, --retry-delay requires --retry, which can be a default.
             guard let result = try? parse([name] + defaults.flatMap(\.arguments) + words) else { return try own.get() }
             return result
         }

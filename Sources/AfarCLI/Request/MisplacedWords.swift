@@ -42,7 +42,7 @@ enum MisplacedWords {
         return " To send the file as the body, write --raw \(text). To send it in a multipart form, write name\(text)."
     }
 
-    /// Returns the meaning of HTTPie's option with this name, beginning with a space; empty if there is no other meaning.
+    /// Returns advice for users of HTTPie's option with this name. The text begins with a space, unless it's empty.
     private static func otherMeaning(of option: String) -> String {
         ForeignOption.misuse(of: option).map { " \($0)" } ?? ""
     }

@@ -10,19 +10,19 @@ struct RequestItem: Equatable {
         case emptyHeader = ";"
         /// A parameter of the query.
         case query = "=="
-        /// A member of the body with a text.
+        /// A member of the body whose value is a text.
         case text = "="
-        /// A member of the body with a JSON value.
+        /// A member of the body whose value is JSON.
         case json = ":="
         /// A file in a multipart form.
         case file = "@"
-        /// A member with the text of a file.
+        /// A member whose value is the text of a file.
         case textFile = "=@"
-        /// A member with the JSON value in a file.
+        /// A member whose value is the JSON in a file.
         case jsonFile = ":=@"
-        /// A header with the text of a file.
+        /// A header whose value is the text of a file.
         case headerFile = ":@"
-        /// A parameter of the query with the text of a file.
+        /// A parameter of the query whose value is the text of a file.
         case queryFile = "==@"
 
         /// Whether the item is a part of the body.
@@ -106,7 +106,7 @@ struct RequestItem: Equatable {
         }
     }
 
-    /// The item in error messages. A value can be a secret, but the name of a file isn't.
+    /// The text for the item in error messages. It contains the name of a file, but no other value, because values can be secrets.
     var label: String { "\(name.text)\(kind.rawValue)\(kind.rawValue.hasSuffix("@") ? value : "…")" }
 }
 

@@ -265,10 +265,10 @@ public protocol EventMonitor: Sendable {
 /// - a method outside the type or extension that declares the conformance, such as one in a subclass of ``ClosureEventMonitor``
 @resultBuilder
 public enum UseTaskMetrics {
-    /// Doesn't warn about an empty method.
+    /// Allows an empty method without a warning.
     public static func buildBlock() {}
 
-    /// Warns about a non-empty method.
+    /// Makes the compiler warn about a method that isn't empty.
     @available(*, deprecated, message: "This method is never called. Replace URLSessionTaskMetrics with TaskMetrics.")
     public static func buildBlock<each Part>(_ part: repeat each Part) {}
 

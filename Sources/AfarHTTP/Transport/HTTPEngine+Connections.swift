@@ -351,7 +351,7 @@ extension HTTPEngine {
     }
 
     func cancelSurplusAttempt(to key: ConnectionKey) {
-        // The attempt with the earliest deadline was started for the waiter that has given up, or for an earlier one.
+        // The attempt with the earliest deadline was started for the waiter that has given up, or for an earlier waiter.
         let candidates = attempts.filter { $0.key == key }
         if let attempt = candidates.min(by: { $0.deadline < $1.deadline }) { cancel(attempt) }
     }

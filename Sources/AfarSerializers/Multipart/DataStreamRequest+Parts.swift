@@ -45,7 +45,7 @@ extension DataStreamRequest {
                 request.cancel()
                 return
             }
-            // Usually, only a line end follows. Receiving it keeps the connection open for other requests.
+            // Usually, only a line end follows. Waits a second for it, because the connection can be reused only after a complete response.
             DelayedCall.queue.asyncAfter(deadline: .now() + 1) { [weak request] in request?.cancel() }
         }
     }

@@ -155,9 +155,9 @@ package enum CacheRules {
         return stored
     }
 
-    /// Returns the text that distinguishes the responses to a URL. It contains the fields that `Vary` names (section 4.1), and the
-    /// target of the caller's `Host` field. If the response isn't public, the text also contains all credentials and the client's
-    /// certificate. A response for one user is therefore never used for another.
+    /// Returns the text that distinguishes the responses for a URL. It contains the fields that `Vary` names (section 4.1), and the target
+    /// of the caller's `Host` field. If the response isn't public, the text also contains all credentials and the client's certificate. A
+    /// response for one user is therefore never used for another.
     package static func variant(of request: CacheRequest, for terms: CacheTerms) -> String {
         var names = terms.varyingFields ?? []
         var text = request.otherHost.map { "host: \($0)\n" } ?? ""
@@ -256,7 +256,7 @@ package struct CacheRequest: Sendable {
     /// Whether the caller requests a range, sets a condition (RFC 9110, sections 13.1 and 14.2), or uses an authenticated
     /// connection.
     package let bypassesCache: Bool
-    /// Whether bodies are decoded for the request. A cache stores bodies as they were delivered.
+    /// Whether bodies are decoded for the request. If not, a cache neither stores nor returns responses with a content coding.
     package let decodesContent: Bool
     /// The caller's cache directives.
     package let control: CacheControl
@@ -303,7 +303,7 @@ package struct CacheRequest: Sendable {
         "range", "if-range", "if-match", "if-none-match", "if-modified-since", "if-unmodified-since",
     ]
 
-    /// Returns the key for stored responses to a URL, or nil if no request can be sent to the URL.
+    /// Returns the key of the stored responses for a URL, or nil if no request can be sent to the URL.
     package static func url(of reference: URLReference) -> String? {
         guard let url = URL(reference), let origin = Origin(url),
             let target = try? RequestTarget(url, writtenAs: reference)

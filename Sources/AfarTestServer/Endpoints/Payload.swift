@@ -184,7 +184,7 @@ public struct PseudoRandomBytes: Sendable {
     private var state: UInt64
     private var buffered: [UInt8] = []
 
-    /// Creates the sequence of a seed.
+    /// Creates the sequence that a seed determines.
     public init(seed: UInt64 = 0) {
         state = seed
     }

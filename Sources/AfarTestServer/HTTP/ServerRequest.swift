@@ -95,7 +95,7 @@ public struct ServerRequest: Sendable {
 
 // MARK: - Parsing
 
-/// A request that can't be parsed. The server responds with this status, and closes the connection.
+/// A request that can't be parsed. The server responds with the error's status, and closes the connection.
 struct MalformedRequest: Error {
     let status: Int
     let reason: String

@@ -59,7 +59,7 @@ public struct ServerResponse: Sendable {
         return try .content("application/json", encoder.encode(value), status: status)
     }
 
-    /// Creates a response with bytes of a media type.
+    /// Creates a response with a body and its media type.
     public static func content(_ type: String, _ data: Data, status: Int = 200) -> ServerResponse {
         ServerResponse(status: status, headers: ["Content-Type": type], body: data)
     }

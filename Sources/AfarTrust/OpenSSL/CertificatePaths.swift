@@ -78,8 +78,8 @@
             return false
         }
 
-        /// Returns whether to skip a presented certificate. It is skipped if it is the trusted certificate itself, or if the store
-        /// marks a certificate with the same name and key as rejected (`openssl x509 -addreject`).
+        /// Returns whether to skip a presented certificate. It is skipped if it is the trusted certificate itself, or if the store contains
+        /// a rejected certificate (`openssl x509 -addreject`) with the same name and key.
         private static func hides(_ trusted: OpaquePointer, _ presented: OpaquePointer) -> Bool {
             let isRejected = X509_check_trust(trusted, X509_TRUST_SSL_SERVER, 0) == X509_TRUST_REJECTED
             return X509_cmp(trusted, presented) == 0 || isRejected && hasSameKey(trusted, presented)

@@ -96,8 +96,8 @@ extension XPathEvaluation {
         return try number(predicate.expression, context) == Double(context.position)
     }
 
-    /// Returns the origins that are necessary: from these nodes, the axis reaches the same nodes as from all origins.
-    /// Without this reduction, a step could take quadratic time.
+    /// Returns only the necessary origins. From them, the axis reaches the same nodes as from all origins. Without this reduction, a step
+    /// could take quadratic time.
     private func necessary(_ origins: [xmlNodePtr], _ axis: XPathAxis) throws(XML.Error) -> [xmlNodePtr] {
         guard origins.count > 1 else { return origins }
         switch axis {
