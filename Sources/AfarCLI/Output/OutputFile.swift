@@ -96,8 +96,10 @@ final class OutputFile: Sendable {
             state.withLock { $0.isReceiving = isReceiving }
             answer(!isReceiving || begin() ? .allow : .cancel)
         }
+        let id = request.id
         request.stream { [self, weak request] data in
             guard state.withLock({ $0.isReceiving }) else { return }
+            if !isRepeatable { UnrepeatableOutput.add(Int64(data.count), to: path, for: id) }
             if !write(data) { request?.cancel() }
         }
     }
@@ -115,7 +117,7 @@ final class OutputFile: Sendable {
     /// Opens the file, and removes its contents. Returns whether that succeeded.
     private func begin() -> Bool {
         if let handle = state.withLock({ $0.handle }) {
-            // A retry follows. Pipes and devices have no contents.
+            // This is a retry. Pipes and devices have no contents.
             let start = state.withLock { $0.start }
             if ftruncate(handle.fileDescriptor, start) == 0 { lseek(handle.fileDescriptor, start, SEEK_SET) }
             return true
@@ -136,6 +138,16 @@ final class OutputFile: Sendable {
         return true
     }
 
+    /// Whether the body of another response can replace what has been written.
+    private var isRepeatable: Bool {
+        guard let handle = state.withLock({ $0.handle }) else { return true }
+        var (status, null) = (stat(), stat())
+        guard fstat(handle.fileDescriptor, &status) == 0 else { return true }
+        let isNull =
+            stat("/dev/null", &null) == 0 && status.st_mode & S_IFMT == S_IFCHR && status.st_rdev == null.st_rdev
+        return isNull || status.st_mode & S_IFMT == S_IFREG
+    }
+
     /// Returns whether all bytes were written.
     private func write(_ bytes: Data) -> Bool {
         guard let handle = state.withLock({ $0.handle }) else { return true }
@@ -149,4 +161,38 @@ final class OutputFile: Sendable {
     }
 
     private func fail(_ failure: Failure) { state.withLock { $0.failure = $0.failure ?? failure } }
+}
+
+/// Prevents a retry after a part of the body has been written to a pipe or a device, from which it can't be removed.
+struct UnrepeatableOutput: RequestInterceptor {
+    private struct Part {
+        var path: String
+        var count: Int64
+    }
+
+    private static let written = Locked<[UUID: Part]>([:])
+
+    let policy: RetryPolicy
+
+    /// Adds to the number of bytes that a request has written.
+    static func add(_ count: Int64, to path: String, for request: UUID) {
+        written.withLock { $0[request, default: Part(path: path, count: 0)].count += count }
+    }
+
+    func retry(
+        _ request: Request, for session: Session, dueTo error: any Error,
+        completion: @escaping @Sendable (RetryResult) -> Void
+    ) {
+        guard let part = Self.written.withLock({ $0[request.id] }), let cause = error.asAFError,
+            request.retryCount < policy.retryLimit, policy.shouldRetry(request: request, dueTo: error)
+        else { return completion(.doNotRetry) }
+        let reason = Failure(cause, url: request.lastRequest?.url?.absoluteString ?? "").message
+        let size = part.count == 1 ? "1 byte" : "\(part.count) bytes"
+        completion(
+            .doNotRetryWithError(
+                Failure(
+                    .response,
+                    "\(reason) The request was not retried, because --output \(part.path) has already received \(size) of "
+                        + "the body. Write the body to a file instead.")))
+    }
 }

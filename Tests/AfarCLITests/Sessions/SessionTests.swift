@@ -2,6 +2,8 @@ import AfarTestServer
 import Foundation
 import Testing
 
+@testable import AfarCLI
+
 @Suite(.timeLimit(.minutes(10))) struct SessionTests {
     private let folder: ScratchDirectory
     private let server: TestServer
@@ -30,6 +32,19 @@ import Testing
 
     private func mode(_ url: URL) throws -> Int? {
         try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? Int
+    }
+
+    /// A killed process can leave a temporary file behind.
+    @Test func aTemporaryFileIsReplaced() async throws {
+        await server.stop()
+        try folder.write("stale", to: "s.json.new")
+        let path = folder.url.appending(path: "s.json").path
+        let session = try SessionFile(path, isReadOnly: false, url: "http://a.test/")
+        session.add([HeaderArgument(name: "X-A", text: "b")], nil)
+        _ = try session.open(isSaved: true)
+        #expect(SessionFile.save())
+        #expect(try folder.names == ["s.json"])
+        #expect(try SessionFile(path, isReadOnly: true, url: "http://a.test/").headers.map(\.value) == ["b"])
     }
 
     @Test func anInvalidHeaderDoesNotReplaceTheSession() async throws {
