@@ -68,7 +68,9 @@ struct ResponseReport {
             }
         }
         if printer == nil, !options.output.offline {
-            file?.receiveBody(of: request, method: plan.method) { [output = options.output, weak request] status in
+            let timeLimit = options.sending.timeout?.seconds
+            file?.receiveBody(of: request, method: plan.method, timeLimit: timeLimit) {
+                [output = options.output, weak request] status in
                 !output.omitsBody(status: status) && request.map { retries.rejects(status, of: $0) } != true
             }
         }
