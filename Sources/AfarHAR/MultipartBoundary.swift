@@ -5,7 +5,9 @@ struct MultipartBoundary {
     /// The longest boundary that is accepted, in bytes. The standard permits 70.
     private static let longest = 200
 
-    private let text: Data
+    private typealias Bytes = ArraySlice<UInt8>
+
+    private let text: [UInt8]
 
     /// Returns `nil` if the type has no boundary, several boundaries or an invalid one.
     init?(_ type: String) {
@@ -13,18 +15,23 @@ struct MultipartBoundary {
         guard HAR.Redaction.isMultipart(type), values.count == 1, !values[0].isEmpty,
             values[0].utf8.count <= Self.longest
         else { return nil }
-        text = Data(values[0].utf8)
+        text = Array(values[0].utf8)
     }
 
     /// Returns the body without any occurrence of the boundary.
     func removed(from body: Data) -> Data {
-        var rest = body[...]
-        var result = Data()
-        while let range = rest.range(of: text) {
-            result += rest[..<range.lowerBound]
-            rest = rest[range.upperBound...]
+        let body = Array(body)
+        var result: [UInt8] = []
+        var index = 0
+        while index < body.count {
+            if body[index...].starts(with: text) {
+                index += text.count
+            } else {
+                result.append(body[index])
+                index += 1
+            }
         }
-        return result + rest
+        return Data(result)
     }
 
     /// Returns the body with each part's content changed. The boundaries and part headers stay the same. Text before the first part
@@ -34,12 +41,13 @@ struct MultipartBoundary {
     ///
     /// - Returns: The body, or `nil` if it can't be split into parts with certainty.
     func changed(_ body: Data, part: (_ head: String, _ content: Data) -> Data) -> Data? {
+        let body = Array(body)
         guard let delimiters = delimiters(in: body), let first = delimiters.first else { return nil }
         var result = Self.hidden(body[..<first.line.lowerBound])
         for (index, delimiter) in delimiters.enumerated() {
             result += body[delimiter.line]
             let isLast = index == delimiters.count - 1
-            let end = isLast ? body.endIndex : delimiters[index + 1].line.lowerBound
+            let end = isLast ? body.count : delimiters[index + 1].line.lowerBound
             let piece = body[delimiter.line.upperBound..<end]
             if delimiter.isClosing {
                 result += Self.hidden(piece)
@@ -47,36 +55,40 @@ struct MultipartBoundary {
                 guard let contentStart = Self.contentStart(of: piece) else { return nil }
                 let content = isLast ? piece[contentStart...] : Self.withoutNewline(piece[contentStart...])
                 result += piece[..<contentStart]
-                result += part(String(decoding: piece[..<contentStart], as: UTF8.self), content)
+                result += part(String(decoding: piece[..<contentStart], as: UTF8.self), Data(content))
                 result += piece[content.endIndex...]
             }
         }
-        return result
+        return Data(result)
     }
 
     // MARK: Delimiters
 
     private struct Delimiter {
         /// The bytes of the line, including its end.
-        var line: Range<Data.Index>
+        var line: Range<Int>
         var isClosing: Bool
     }
 
     /// Returns the delimiter lines up to the closing one, or `nil` if a line begins like a delimiter but isn't one.
-    private func delimiters(in body: Data) -> [Delimiter]? {
+    private func delimiters(in body: [UInt8]) -> [Delimiter]? {
+        let beginning = Array("--".utf8) + text
         var delimiters: [Delimiter] = []
         var rest = body[...]
-        while let range = rest.range(of: Data("--".utf8) + text) {
-            let isAtLineStart = range.lowerBound == body.startIndex || body[range.lowerBound - 1] == Self.lineFeed
-            rest = body[range.upperBound...]
-            guard isAtLineStart else { continue }
+        while !rest.isEmpty {
+            let start = rest.startIndex
+            guard rest.starts(with: beginning) else {
+                rest = rest[(rest.firstIndex(of: Self.lineFeed).map { $0 + 1 } ?? rest.endIndex)...]
+                continue
+            }
+            rest = rest.dropFirst(beginning.count)
             let isClosing = rest.starts(with: "--".utf8)
             if isClosing { rest = rest.dropFirst(2) }
             rest = rest.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
             let newline = Self.newline(at: rest)
             guard newline > 0 || rest.isEmpty else { return nil }
             rest = rest.dropFirst(newline)
-            delimiters.append(Delimiter(line: range.lowerBound..<rest.startIndex, isClosing: isClosing))
+            delimiters.append(Delimiter(line: start..<rest.startIndex, isClosing: isClosing))
             if isClosing { break }
         }
         return delimiters
@@ -87,16 +99,16 @@ struct MultipartBoundary {
     private static let lineFeed = UInt8(ascii: "\n")
 
     /// Returns the length of the line end with which the bytes begin, or 0.
-    private static func newline(at bytes: Data) -> Int {
+    private static func newline(at bytes: Bytes) -> Int {
         bytes.first == lineFeed ? 1 : bytes.starts(with: "\r\n".utf8) ? 2 : 0
     }
 
-    private static func withoutNewline(_ bytes: Data) -> Data {
+    private static func withoutNewline(_ bytes: Bytes) -> Bytes {
         bytes.last == lineFeed ? bytes.dropLast(bytes.suffix(2).elementsEqual("\r\n".utf8) ? 2 : 1) : bytes
     }
 
     /// Returns the index after the empty line that ends the head of a part.
-    private static func contentStart(of part: Data) -> Data.Index? {
+    private static func contentStart(of part: Bytes) -> Int? {
         var line = part
         while true {
             let newline = newline(at: line)
@@ -106,8 +118,8 @@ struct MultipartBoundary {
         }
     }
 
-    private static func hidden(_ text: Data) -> Data {
-        text.contains { $0 > 0x20 } ? HAR.Redaction.mask : text
+    private static func hidden(_ text: Bytes) -> [UInt8] {
+        text.contains { $0 > 0x20 } ? Array(HAR.Redaction.mask) : Array(text)
     }
 }
 

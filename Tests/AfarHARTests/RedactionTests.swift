@@ -134,6 +134,13 @@ import Testing
         #expect(sent.body?.text == "--B\r\n\(head)\r\n\r\n***")
     }
 
+    @Test func hostilePartsTakeLinearTime() async throws {
+        for part in ["--B\r\n\r\n", "--B\r\n", "\n--B\nx: y\n\n", "--B", "a\r\n b"] {
+            let text = "--B\r\n\r\n" + String(repeating: part, count: 100_000)
+            #expect(try await recorded(text, type: "multipart/mixed; boundary=B").body?.text != nil)
+        }
+    }
+
     @Test func deepPartsAreHidden() async throws {
         var body = #"{"token":"s3cret"}"#
         for _ in 0..<30_000 { body = "--B\r\nContent-Type: multipart/mixed; boundary=B\r\n\r\n" + body }
@@ -199,9 +206,9 @@ import Testing
             "<![CDATA[<!--", "<script", "<script><",
         ]
         for part in parts {
-            let text = "<token>" + String(repeating: part, count: 200_000)
+            let text = "<token>" + String(repeating: part, count: 50_000)
             #expect(try await recorded(text, type: "text/xml").body?.text?.contains("<token>") == true)
-            let page = "<p>" + String(repeating: part, count: 200_000)
+            let page = "<p>" + String(repeating: part, count: 50_000)
             #expect(try await recorded(page, type: "text/html").body?.text?.contains("<p>") == true)
         }
     }
