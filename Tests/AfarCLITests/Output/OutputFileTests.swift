@@ -182,6 +182,14 @@ import Testing
         await server.stop()
     }
 
+    @Test func anArchiveContainsTheErrorsBody() async throws {
+        server.route("/absent") { _ in ServerResponse(status: 404, body: Data("absent".utf8)) }
+        let outcome = try await run(server.url("/absent").absoluteString, "--fail", "--har", "archive")
+        #expect(outcome.status == 4 && outcome.text == "", "\(outcome.errors)")
+        #expect(try text("archive").contains("\"text\" : \"absent\""))
+        await server.stop()
+    }
+
     @Test func theTimeLimitEndsTheWaitForAPipesReader() async throws {
         mkfifo(folder.url.appending(path: "pipe").path, 0o600)
         let outcome = try await run(server.url("/bytes/5").absoluteString, "-o", "pipe", "-m", "1")
