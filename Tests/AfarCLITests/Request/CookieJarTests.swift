@@ -1,4 +1,6 @@
+import AfarStages
 import AfarTestServer
+import ArgumentParser
 import Foundation
 import Testing
 

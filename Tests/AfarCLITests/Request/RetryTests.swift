@@ -1,5 +1,6 @@
 import Afar
 import AfarTestServer
+import ArgumentParser
 import Foundation
 import Testing
 
