@@ -134,6 +134,11 @@ extension Failure {
     /// Creates the failure of a request to `url`.
     init(_ error: AFError, url: String) {
         let place = Redaction.standard.url(url)
+        if case .requestRetryFailed(let failure as Failure, _) = error {
+            self = failure
+            requestErrorKind = error.kind
+            return
+        }
         if let cause = error.transportError {
             if let failure = cause.underlying as? Failure {
                 self = failure

@@ -13,8 +13,9 @@ extension HAR {
         ///
         /// This redaction removes the values of cookies and of header fields such as `Authorization` and `X-Api-Key`. It also
         /// removes user names and passwords in URLs. In URLs and bodies, it removes the values of names such as `access_token`
-        /// and `password`, including all nested values. The names can belong to parameters, multipart parts, JSON keys, XML
-        /// elements or XML attributes. Other text has no names, so it stays unchanged.
+        /// and `password`, including all nested values. The names can belong to parameters, multipart parts, JSON keys, or
+        /// elements and attributes of XML and HTML. Other text has no names, so it stays unchanged. `***` replaces multipart
+        /// bodies that can't be split into parts, and text whose encoding is invalid.
         public static let secrets = secrets()
 
         /// Returns a redaction that removes credentials and values with additional names. Names are case-insensitive.
@@ -75,36 +76,60 @@ extension HAR.Redaction {
             + parameters.map { hidden($0) { names.contains($0.lowercased()) } }.joined(separator: "&")
     }
 
-    /// Removes the secrets from a URL-encoded form, a multipart form, JSON or XML. Other bodies stay unchanged.
+    /// The bytes that replace a secret.
+    static let mask = Data("***".utf8)
+
+    /// Removes the secrets from a URL-encoded form, a multipart form, JSON, XML or HTML. Other bodies stay unchanged.
+    ///
+    /// If a multipart body can't be split into parts, or if the encoding of a text is invalid, `***` replaces the entire body.
     ///
     /// - Parameters:
     ///   - data: The body, after content decoding.
-    ///   - type: The value of `Content-Type`, or an empty string. If it is empty or `text/plain`, JSON and XML are recognized by
-    ///     their first character.
-    public func body(_ data: Data, type: String) -> Data {
+    ///   - type: The value of `Content-Type`, or an empty string. If it is empty or `text/plain`, JSON, XML and HTML are recognized
+    ///     by their first character.
+    public func body(_ data: Data, type: String) -> Data { body(data, type: type, depth: 0) }
+
+    /// The highest number of multipart bodies around a body that isn't hidden entirely.
+    private static let maximumDepth = 8
+
+    private func body(_ data: Data, type: String, depth: Int) -> Data {
         guard !hidesNothing, !data.isEmpty else { return data }
-        if let boundary = MultipartBoundary(type) {
-            return boundary.changed(data) { head, content in
-                let field = { (name: String) in Self.field(name, in: head) }
-                let name = field("content-disposition")?.firstMatch(of: /[; ]name=(?:"([^"]*)"|([^;\s]*))/)
-                return isSecret(String(name?.1 ?? name?.2 ?? ""))
-                    ? Data("***".utf8) : body(content, type: field("content-type") ?? "")
+        if Self.isMultipart(type) {
+            guard depth < Self.maximumDepth, let boundary = MultipartBoundary(type) else { return hidden(data) }
+            let isForm = type.lowercased().contains("form-data")
+            let changed = boundary.changed(data) { head, content in
+                let head = MultipartHead(head)
+                let isShown =
+                    head.isReadable && !(isForm && head.names.isEmpty) && !head.names.contains(where: isSecret)
+                return isShown ? body(content, type: head.type, depth: depth + 1) : Self.mask
             }
+            return changed ?? hidden(data)
         }
         let type = type.lowercased()
-        let isUnspecified = type.isEmpty || type.hasPrefix("text/plain")
-        let first = data.first { $0 > 0x20 }
-        if type.contains("json") || type.hasPrefix("text/event-stream")
-            || (isUnspecified && (first == UInt8(ascii: "{") || first == UInt8(ascii: "[")))
-        {
-            return JSONRedaction.redacted(data, hiding: isSecret)
+        guard let format = TextFormat(type: type) else { return data }
+        guard TextFormat.isReadable(type) else { return hidden(data) }
+        if let text = WideText(data, format) { return text.changed { redacted($0, format) } ?? hidden(data) }
+        return redacted(data, format)
+    }
+
+    /// Returns the replacement of a body in which secrets can't be found.
+    private func hidden(_ data: Data) -> Data { hidesCredentials ? Self.mask : data }
+
+    static func isMultipart(_ type: String) -> Bool {
+        type.trimmingCharacters(in: .whitespaces).lowercased().hasPrefix("multipart/")
+    }
+
+    private func redacted(_ text: Data, _ format: TextFormat) -> Data {
+        switch format.resolved(for: text) {
+        case .json: return JSONRedaction.redacted(text, hiding: isSecret)
+        case .xml: return XMLRedaction.redacted(text, hiding: isSecret)
+        case .html: return XMLRedaction.redacted(text, isHTML: true, hiding: isSecret)
+        case .form:
+            let parameters = String(decoding: text, as: UTF8.self).split(
+                separator: "&", omittingEmptySubsequences: false)
+            return Data(parameters.map { hidden($0, isSecretParameter) }.joined(separator: "&").utf8)
+        case .unspecified: return text
         }
-        if type.contains("xml") || (isUnspecified && first == UInt8(ascii: "<")) {
-            return XMLRedaction.redacted(data, hiding: isSecret)
-        }
-        guard type.hasPrefix("application/x-www-form-urlencoded") else { return data }
-        let parameters = String(decoding: data, as: UTF8.self).split(separator: "&", omittingEmptySubsequences: false)
-        return Data(parameters.map { hidden($0, isSecretParameter) }.joined(separator: "&").utf8)
     }
 
     private func isSecret(_ name: String) -> Bool {
@@ -130,11 +155,6 @@ extension HAR.Redaction {
         return name.removingPercentEncoding ?? String(name)
     }
 
-    private static func field(_ name: String, in head: String) -> String? {
-        let line = head.components(separatedBy: "\r\n").first { $0.lowercased().hasPrefix(name + ":") }
-        return line.map { $0.dropFirst(name.count + 1).trimmingCharacters(in: .whitespaces) }
-    }
-
     private func redacted(_ field: HAR.Field) -> HAR.Field {
         switch field.name.lowercased() {
         case "cookie":
@@ -156,47 +176,5 @@ extension HAR.Redaction {
 
     private static func cookie(_ pair: Substring) -> String {
         pair.firstIndex(of: "=").map { "\(pair[...$0])***" } ?? "***"
-    }
-}
-
-/// The boundary of a multipart body (RFC 2046, section 5.1.1). It differs for each request.
-struct MultipartBoundary {
-    private let text: Data
-
-    /// Returns `nil` if the media type has no boundary.
-    init?(_ type: String) {
-        guard type.lowercased().hasPrefix("multipart/"),
-            let range = type.range(of: "boundary=", options: .caseInsensitive)
-        else { return nil }
-        let value = type[range.upperBound...].prefix { $0 != ";" }.trimmingCharacters(in: [" ", "\""])
-        guard !value.isEmpty else { return nil }
-        text = Data(value.utf8)
-    }
-
-    func removed(from body: Data) -> Data { pieces(of: body).reduce(into: Data()) { $0 += $1 } }
-
-    /// Returns the body with each part's content changed. The boundaries and part headers stay the same.
-    func changed(_ body: Data, part: (_ head: String, _ content: Data) -> Data) -> Data {
-        let end = Data("\r\n--".utf8)
-        let pieces = pieces(of: body).map { piece -> Data in
-            guard piece.starts(with: "\r\n".utf8), let head = piece.range(of: Data("\r\n\r\n".utf8)) else {
-                return piece
-            }
-            let isTerminated = piece.suffix(end.count) == end
-            let content = piece[head.upperBound...].dropLast(isTerminated ? end.count : 0)
-            let changed = part(String(decoding: piece[..<head.lowerBound], as: UTF8.self), content)
-            return piece[..<head.upperBound] + changed + (isTerminated ? end : Data())
-        }
-        return Data(pieces.joined(separator: text))
-    }
-
-    private func pieces(of body: Data) -> [Data] {
-        var rest = body[...]
-        var pieces: [Data] = []
-        while let range = rest.range(of: text) {
-            pieces.append(rest[..<range.lowerBound])
-            rest = rest[range.upperBound...]
-        }
-        return pieces + [rest]
     }
 }

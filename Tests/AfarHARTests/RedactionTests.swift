@@ -74,6 +74,90 @@ import Testing
         #expect(try await recorded(sent("a"), type: "multipart/form-data; boundary=B").body?.text == sent("***"))
     }
 
+    private static func part(_ head: String, _ content: String) -> String { "--B\r\n\(head)\r\n\r\n\(content)\r\n" }
+
+    @Test(arguments: [
+        "multipart/form-data", "Multipart/form-data; boundary=", "multipart/form-data; boundary=C",
+        "multipart/form-data; boundary=B; boundary=C", "multipart/form-data; xboundary=B",
+        "multipart/form-data; boundary=\(String(repeating: "B", count: 300))",
+    ])
+    func partsWithoutAReadableBoundaryAreHidden(type: String) async throws {
+        let sent = Self.part("Content-Disposition: form-data; name=\"password\"", "s3cret") + "--B--\r\n"
+        #expect(try await recorded(sent, type: type).body?.text == "***")
+        #expect(try await recorded(sent, type: type, .none).body?.text == sent)
+    }
+
+    @Test(arguments: ["boundary=\"B\"", "x=\"a;boundary=C\"; boundary=B", "charset=utf-8; BOUNDARY = B ; x=1"])
+    func boundariesAreReadInEveryForm(parameter: String) async throws {
+        func sent(_ content: String) -> String {
+            Self.part("Content-Disposition: form-data; name=\"password\"", content) + "--B--\r\n"
+        }
+        let shown = try await recorded(sent("s3cret"), type: "multipart/form-data; \(parameter)").body?.text
+        #expect(shown == sent("***"))
+    }
+
+    @Test(arguments: [
+        "s3cret", "--Bs3cret\r\n\r\n", "--B\r\nContent-Disposition: form-data; name=\"s3cret",
+        "--B\rContent-Disposition: form-data; name=password\r\rs3cret\r--B--\r",
+        part("Content-Disposition: form-data; name=\"a\"", "b\r\n--Bs3cret") + "--B--\r\n",
+    ])
+    func bodiesThatAreNotPartsAreHidden(sent: String) async throws {
+        #expect(try await recorded(sent, type: "multipart/form-data; boundary=B").body?.text == "***")
+    }
+
+    @Test(arguments: [
+        "Content-Disposition: form-data;\r\n name=\"password\"", "content-disposition : form-data;\tNAME = password",
+        "Content-Disposition: form-data; name*=UTF-8''pass%77ord", "Content-Disposition: form-data",
+        "Content-Disposition: form-data; filename=\"a\\\"; name=b\"; name=\"password\"",
+        "Content-Disposition: form-data; name=a; name=password", "X-A: b",
+        "Content-Disposition: form-data; name=a\r\nContent-Transfer-Encoding: base64",
+        "Content-Disposition: form-data; name=a\r\nContent-Type: multipart/mixed",
+        "Content-Disposition: form-data; name=a\r\nContent-Type: text/plain\r\nContent-Type: application/json",
+    ])
+    func partsThatCanContainSecretsAreHidden(head: String) async throws {
+        func sent(_ content: String) -> String { Self.part(head, content) + "--B--\r\n" }
+        #expect(try await recorded(sent("s3cret"), type: "multipart/form-data; boundary=B").body?.text == sent("***"))
+        let lines = { (text: String) in text.replacingOccurrences(of: "\r\n", with: "\n") }
+        let shown = try await recorded(lines(sent("s3cret")), type: "multipart/form-data; boundary=B").body?.text
+        #expect(shown == lines(sent("***")))
+    }
+
+    @Test func textOutsideOfPartsIsHidden() async throws {
+        let sent = "s3cret\r\n" + Self.part("X-A: b", "c") + "--B--\r\ns3cret"
+        let expected = "***" + Self.part("X-A: b", "c") + "--B--\r\n***"
+        #expect(try await recorded(sent, type: "multipart/mixed; boundary=B").body?.text == expected)
+    }
+
+    @Test func theLastPartCanBeIncomplete() async throws {
+        let head = "Content-Disposition: form-data; name=password"
+        let sent = try await recorded("--B\r\n\(head)\r\n\r\ns3cr", type: "multipart/form-data; boundary=B")
+        #expect(sent.body?.text == "--B\r\n\(head)\r\n\r\n***")
+    }
+
+    @Test func hostilePartsTakeLinearTime() async throws {
+        for part in ["--B\r\n\r\n", "--B\r\n", "\n--B\nx: y\n\n", "--B", "a\r\n b"] {
+            let text = "--B\r\n\r\n" + String(repeating: part, count: 100_000)
+            #expect(try await recorded(text, type: "multipart/mixed; boundary=B").body?.text != nil)
+        }
+    }
+
+    @Test func deepPartsAreHidden() async throws {
+        var body = #"{"token":"s3cret"}"#
+        for _ in 0..<30_000 { body = "--B\r\nContent-Type: multipart/mixed; boundary=B\r\n\r\n" + body }
+        let shown = try await recorded(body, type: "multipart/mixed; boundary=B").body?.text
+        #expect(shown?.contains("s3cret") == false)
+        // Each part contains the next one.
+        for levels in [8, 9, 2_000] {
+            var nested = #"{"b":"kept"}"#
+            for level in 0..<levels {
+                let head = "Content-Type: multipart/mixed; boundary=B\(level - 1)X"
+                nested = "--B\(level)X\r\n\(level == 0 ? "" : head + "\r\n")\r\n" + nested
+            }
+            let type = "multipart/mixed; boundary=B\(levels - 1)X"
+            #expect(try await recorded(nested, type: type).body?.text?.contains("kept") == (levels == 8))
+        }
+    }
+
     @Test(arguments: [
         ("<a><password>s</password><b>c</b></a>", "<a><password>***</password><b>c</b></a>"),
         ("<x:apiKey n='1'>s<!--s--><b c=\"s\"/></x:apiKey>", "<x:apiKey n='***'>******<b c=\"***\"/></x:apiKey>"),
@@ -89,6 +173,24 @@ import Testing
         ),
         ("<p name='password'>s</p><p name='b'>c</p>", "<p name='password'>***</p><p name='b'>c</p>"),
         ("<add key=\"apiKey\" value=\"s\"/>", "<add key=\"apiKey\" value=\"***\"/>"),
+        (
+            "<member><name>password</name><value><string>s</string></value></member><name>b</name><value>c</value>",
+            "<member><name>password</name><value><string>***</string></value></member><name>b</name><value>c</value>"
+        ),
+        (
+            "<p><x:Name><![CDATA[api_key]]></x:Name> s <type>s</type><value>s</value></p><value>c</value>",
+            "<p><x:Name><![CDATA[api_key]]></x:Name>***<type>***</type><value>***</value></p><value>c</value>"
+        ),
+        ("<name>pass&#119;or&#x64;</name><v>s</v>", "<name>pass&#119;or&#x64;</name><v>***</v>"),
+        ("<name>a &amp; b &#; &#xFFFFFFFFF; &</name><v>c</v>", "<name>a &amp; b &#; &#xFFFFFFFFF; &</name><v>c</v>"),
+        ("<user><name>Token Ring</name></user><b>c</b>", "<user><name>Token Ring</name></user><b>c</b>"),
+        ("<a b token=s c=d x:pwd = s>c</a>", "<a b token=*** c=d x:pwd = ***>c</a>"),
+        ("<token n=s/>c<token  n= s />c", "<token n=***/>c<token  n= *** />c"),
+        ("<a b=\"<password>s</password>\" c='d'/>", "<a b=\"***\" c='d'/>"),
+        ("<a><!-- <token>s</token> b --></a>", "<a><!-- <token>***</token> b --></a>"),
+        ("<a><![CDATA[<token>s</token> b]]></a>", "<a><![CDATA[<token>***</token> b]]></a>"),
+        ("<a><![CDATA[ {\"token\":\"s\"}]]></a>", "<a><![CDATA[ {\"token\":\"***\"}]]></a>"),
+        ("<!--<![CDATA[<a>]]>--><b/>", "<!--***--><b/>"),
         ("<!DOCTYPE a><?b c?><a>1 < 2 &amp; 3</a>", "<!DOCTYPE a><?b c?><a>1 < 2 &amp; 3</a>"),
         ("<token>cut", "<token>***"), ("<a token=\"cut", "<a token=\"***"), ("<", "<"), ("</", "</"), ("<a", "<a"),
         ("<a =", "<a ="), ("<token", "<token"), ("<!--", "<!--"), ("</token>a", "</token>a"),
@@ -99,9 +201,72 @@ import Testing
     }
 
     @Test func hostileXMLTakesLinearTime() async throws {
-        for part in ["<a ", "<token>", "<token a='", "<![CDATA[", "<!--", "= \"", "</", "<key>", "a:b:"] {
-            let text = "<token>" + String(repeating: part, count: 200_000)
+        let parts = [
+            "<a ", "<token>", "<token a='", "<![CDATA[", "<!--", "= \"", "</", "<key>", "a:b:", "<name>&#", "a =",
+            "a==",
+            "<![CDATA[<!--", "<script", "<script><",
+        ]
+        for part in parts {
+            let text = "<token>" + String(repeating: part, count: 50_000)
             #expect(try await recorded(text, type: "text/xml").body?.text?.contains("<token>") == true)
+            let page = "<p>" + String(repeating: part, count: 50_000)
+            #expect(try await recorded(page, type: "text/html").body?.text?.contains("<p>") == true)
+        }
+    }
+
+    @Test(arguments: [
+        (
+            "<input type=hidden name=csrf_token value=s><p>c</p>",
+            "<input type=*** name=csrf_token value=***><p>c</p>"
+        ),
+        ("<META NAME='csrf-token' CONTENT='s'><p>c", "<META NAME='csrf-token' CONTENT='***'><p>c"),
+        ("<script>if (a <token> b) {}</script><p>c", "<script>if (a <token> b) {}</script><p>c"),
+        ("<SCRIPT>x = {\"token\":\"s\"}</SCRIPT><token>s", "<SCRIPT>x = {\"token\":\"***\"}</SCRIPT><token>***"),
+        ("<a href=/token/><b>c</b>", "<a href=/token/><b>c</b>"), ("<script", "<script"), ("<script>", "<script>"),
+    ])
+    func htmlIsHiddenByItsNames(text: String, expected: String) async throws {
+        #expect(try await recorded(text, type: "text/html; charset=utf-8").body?.text == expected)
+        let page = { (body: String) in "<!DOCTYPE html>\(body)" }
+        #expect(try await recorded(page(text), type: "").body?.text == page(expected))
+    }
+
+    private static let wideEncodings: [(String.Encoding, mark: [UInt8])] = [
+        (.utf16LittleEndian, [0xFF, 0xFE]), (.utf16BigEndian, [0xFE, 0xFF]),
+        (.utf32LittleEndian, [0xFF, 0xFE, 0, 0]), (.utf32BigEndian, [0, 0, 0xFE, 0xFF]),
+    ]
+
+    @Test(arguments: [
+        ("<a><password>sä</password>😀</a>", "<a><password>***</password>😀</a>", "text/xml"),
+        (#"{"token":"sä","b":"😀"}"#, #"{"token":"***","b":"😀"}"#, "application/json; charset=utf-16"),
+        ("<token>sä</token>", "<token>***</token>", "text/plain"), ("a=b&token=s", "a=b&token=***", form),
+    ])
+    func wideTextIsDecoded(text: String, expected: String, type: String) throws {
+        for (encoding, mark) in Self.wideEncodings {
+            let sent = try #require(text.data(using: encoding))
+            let hidden = try #require(expected.data(using: encoding))
+            #expect(HAR.Redaction.secrets.body(sent, type: type) == hidden)
+            #expect(HAR.Redaction.secrets.body(mark + sent, type: type) == mark + hidden)
+            #expect(HAR.Redaction.secrets.body(mark + sent + [0x3C], type: type) == Data("***".utf8))
+        }
+    }
+
+    private static let form = "application/x-www-form-urlencoded"
+
+    @Test func textInOtherEncodingsIsHidden() {
+        let json = #"{"token":"s"}"#
+        for charset in ["utf-7", "\"UTF-7\"", "IBM037"] {
+            #expect(
+                HAR.Redaction.secrets.body(Data(json.utf8), type: "text/json; charset=\(charset)") == Data("***".utf8))
+        }
+        let marked: Data = [0xEF, 0xBB, 0xBF] + Data(json.utf8)
+        #expect(HAR.Redaction.secrets.body(marked, type: "") == [0xEF, 0xBB, 0xBF] + Data(#"{"token":"***"}"#.utf8))
+    }
+
+    @Test(arguments: ["", "application/vnd.openxmlformats-officedocument.wordprocessingml.document", "image/png"])
+    func binaryBodiesStayUnchanged(type: String) {
+        for start in [[0, 0, 0, 0x20], [0, 1], [1, 0, 0], [0x50, 0x4B, 3, 4]] as [[UInt8]] {
+            let data = Data(start) + Data("ftyp<token>a</token>".utf8) + [0]
+            #expect(HAR.Redaction.secrets.body(data, type: type) == data)
         }
     }
 

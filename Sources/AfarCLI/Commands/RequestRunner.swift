@@ -57,16 +57,28 @@ struct ResponseReport {
         self.file = file
     }
 
-    /// Returns the response after its entire body has arrived.
+    /// Returns the response after its entire body has arrived, or after its head if `--fail` omits the body.
     func response(of request: DataRequest) async -> AFDataResponse<Data> {
+        let retries = Retries(options.sending)
+        if options.output.statusCheck?.omitsBody == true, !isArchived {
+            request.onHTTPResponse { [output = options.output, weak request] response -> Request.ResponseDisposition in
+                // The body of a response that is retried, or could be with another method, is validated.
+                let isRetried = request.map { retries.includes(response.statusCode, of: $0) } != false
+                return output.omitsBody(status: response.statusCode) && !isRetried ? .cancel : .allow
+            }
+        }
         if printer == nil, !options.output.offline {
-            let retries = Retries(options.sending)
-            file?.receiveBody(of: request, method: plan.method) { [output = options.output, weak request] status in
+            let timeLimit = options.sending.timeout?.seconds
+            file?.receiveBody(of: request, method: plan.method, timeLimit: timeLimit) {
+                [output = options.output, weak request] status in
                 !output.omitsBody(status: status) && request.map { retries.rejects(status, of: $0) } != true
             }
         }
         return await request.serializingData(emptyResponseCodes: Self.anyStatus).response
     }
+
+    /// Whether an archive contains the entire response.
+    private var isArchived: Bool { options.archive.har != nil || options.archive.record != nil }
 
     /// Prints the response, or throws the request's failure.
     func print(_ response: AFDataResponse<Data>, of request: DataRequest) async throws {
@@ -76,8 +88,10 @@ struct ResponseReport {
 
     private func printParts(of response: AFDataResponse<Data>, _ request: DataRequest) async throws {
         try file?.check()
-        // Validation only triggers retries. A response that isn't retried is printed whatever its status.
-        if let error = response.error, !error.isResponseValidationError {
+        // Validation only triggers retries. A response that isn't retried is printed whatever its status. A body that is omitted
+        // doesn't need to be complete.
+        let omitsBody = request.responseHead.map { options.output.omitsBody(status: $0.status) } ?? false
+        if let error = response.error, !error.isResponseValidationError, !omitsBody {
             await inspector.showSummary(of: request)
             throw Failure(error, url: plan.url)
         }

@@ -86,25 +86,32 @@ final class OutputFile: Sendable {
 
     /// Writes the body of each response of the request, replacing the file's contents. Must be called before the request starts.
     ///
-    /// - Parameter isAccepted: Returns whether the body of a response with a status is written.
+    /// - Parameters:
+    ///   - timeLimit: The maximum time from now until a named pipe has a reader, in seconds; nil without a limit.
+    ///   - isAccepted: Returns whether the body of a response with a status is written.
     func receiveBody(
-        of request: DataRequest, method: HTTPMethod, where isAccepted: @escaping @Sendable (_ status: Int) -> Bool
+        of request: DataRequest, method: HTTPMethod, timeLimit: Double?,
+        where isAccepted: @escaping @Sendable (_ status: Int) -> Bool
     ) {
-        request.onHTTPResponse(on: queue) { [self] response, answer in
+        let deadline = timeLimit.map { ContinuousClock.now + .seconds($0) }
+        request.onHTTPResponse(on: queue) { [self, weak request] response, answer in
             // A response to HEAD and a 304 have no content (RFC 9110, sections 9.3.2 and 15.4.5).
             let isReceiving = method != .head && response.statusCode != 304 && isAccepted(response.statusCode)
             state.withLock { $0.isReceiving = isReceiving }
-            answer(!isReceiving || begin() ? .allow : .cancel)
+            let mustWait = { request?.isCancelled == false && deadline.map { ContinuousClock.now < $0 } != false }
+            answer(!isReceiving || begin(whileWaiting: mustWait) ? .allow : .cancel)
         }
+        let id = request.id
         request.stream { [self, weak request] data in
             guard state.withLock({ $0.isReceiving }) else { return }
+            if !isRepeatable { UnrepeatableOutput.add(Int64(data.count), to: path, for: id) }
             if !write(data) { request?.cancel() }
         }
     }
 
     /// Replaces the file's contents.
     func replaceContents(with bytes: Data) {
-        if begin() { _ = write(bytes) }
+        if begin(whileWaiting: { true }) { _ = write(bytes) }
     }
 
     /// Throws the ``Failure`` of the first operation that failed.
@@ -113,18 +120,24 @@ final class OutputFile: Sendable {
     }
 
     /// Opens the file, and removes its contents. Returns whether that succeeded.
-    private func begin() -> Bool {
+    ///
+    /// - Parameter mustWait: Returns whether to wait longer for the reader of a named pipe.
+    private func begin(whileWaiting mustWait: () -> Bool) -> Bool {
         if let handle = state.withLock({ $0.handle }) {
-            // A new response replaces an earlier body. Pipes and devices can't be truncated.
+            // A retry replaces an earlier body. Pipes and devices have no contents.
             let start = state.withLock { $0.start }
             if ftruncate(handle.fileDescriptor, start) == 0 { lseek(handle.fileDescriptor, start, SEEK_SET) }
             return true
         }
         let descriptor =
             Self.openDescriptor(of: path).map { fcntl($0, F_DUPFD_CLOEXEC, 3) }
-            ?? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+            ?? open(whileWaiting: mustWait)
         guard descriptor >= 0 else {
-            fail(Failure(.other, "--output \(path): \(Failure.systemReason)."))
+            let code = errno
+            fail(
+                code == ENXIO && isNamedPipe
+                    ? Failure(.timeout, "--output \(path): no process has opened it for reading within the time limit.")
+                    : Failure(.other, "--output \(path): \(Failure.systemReason(of: code))."))
             return false
         }
         let isAppending = fcntl(descriptor, F_GETFL) & O_APPEND != 0
@@ -134,6 +147,38 @@ final class OutputFile: Sendable {
             $0.start = start
         }
         return true
+    }
+
+    /// Returns a descriptor of the file, or -1.
+    ///
+    /// Opening a named pipe waits for its reader, which no time limit could end.
+    private func open(whileWaiting mustWait: () -> Bool) -> Int32 {
+        while true {
+            let descriptor = Foundation.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_CLOEXEC, 0o666)
+            let code = errno
+            if descriptor >= 0 { _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK) }
+            // A named pipe without a reader.
+            guard descriptor < 0, code == ENXIO, isNamedPipe, mustWait() else {
+                errno = code
+                return descriptor
+            }
+            usleep(10_000)
+        }
+    }
+
+    private var isNamedPipe: Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
+    }
+
+    /// Whether the body of another response can replace what has been written.
+    private var isRepeatable: Bool {
+        guard let handle = state.withLock({ $0.handle }) else { return true }
+        var (status, null) = (stat(), stat())
+        guard fstat(handle.fileDescriptor, &status) == 0 else { return true }
+        let isNull =
+            stat("/dev/null", &null) == 0 && status.st_mode & S_IFMT == S_IFCHR && status.st_rdev == null.st_rdev
+        return isNull || status.st_mode & S_IFMT == S_IFREG
     }
 
     /// Returns whether all bytes were written.
@@ -149,4 +194,38 @@ final class OutputFile: Sendable {
     }
 
     private func fail(_ failure: Failure) { state.withLock { $0.failure = $0.failure ?? failure } }
+}
+
+/// Prevents a retry after a part of the body has been written to a pipe or a device, from which it can't be removed.
+struct UnrepeatableOutput: RequestInterceptor {
+    private struct Part {
+        var path: String
+        var count: Int64
+    }
+
+    private static let written = Locked<[UUID: Part]>([:])
+
+    let policy: RetryPolicy
+
+    /// Adds to the number of bytes that a request has written.
+    static func add(_ count: Int64, to path: String, for request: UUID) {
+        written.withLock { $0[request, default: Part(path: path, count: 0)].count += count }
+    }
+
+    func retry(
+        _ request: Request, for session: Session, dueTo error: any Error,
+        completion: @escaping @Sendable (RetryResult) -> Void
+    ) {
+        guard let part = Self.written.withLock({ $0[request.id] }), let cause = error.asAFError,
+            request.retryCount < policy.retryLimit, policy.shouldRetry(request: request, dueTo: error)
+        else { return completion(.doNotRetry) }
+        let reason = Failure(cause, url: request.lastRequest?.url?.absoluteString ?? "").message
+        let size = part.count == 1 ? "1 byte" : "\(part.count) bytes"
+        completion(
+            .doNotRetryWithError(
+                Failure(
+                    .response,
+                    "\(reason) The request was not retried, because --output \(part.path) has already received \(size) of "
+                        + "the body. Write the body to a file instead.")))
+    }
 }

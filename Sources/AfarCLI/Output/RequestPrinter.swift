@@ -104,21 +104,11 @@ struct RequestPrinter {
 
     /// Returns a body as text without secrets, or nil if it's binary.
     private static func text(of bytes: Data, _ request: SentRequest, _ redaction: Redaction) -> String? {
-        let isMultipart = request.mediaType.essence.hasPrefix("multipart/")
-        if isMultipart, !hasReadableParts(bytes, type: request.contentType ?? "") { return nil }
         guard let text = String(data: redaction.body(bytes, type: request.contentType ?? ""), encoding: .utf8),
             !TerminalText.isBinary(text)
         else { return nil }
         return request.mediaType.essence == "application/x-www-form-urlencoded"
             ? String(redaction.url("?\(text)").dropFirst()) : redaction.text(text)
-    }
-
-    /// Returns whether a multipart body begins with its boundary. Otherwise, secrets in its parts can't be found.
-    private static func hasReadableParts(_ bytes: Data, type: String) -> Bool {
-        guard let range = type.range(of: "boundary=", options: .caseInsensitive) else { return false }
-        let boundary = type[range.upperBound...].prefix { $0 != ";" }.trimmingCharacters(
-            in: CharacterSet(charactersIn: "\" "))
-        return bytes.starts(with: Data("--\(boundary)\r\n".utf8))
     }
 
     private static func summary(_ length: Int64?, _ request: SentRequest, _ style: Style) -> String {

@@ -60,26 +60,35 @@ struct WriteOut: Equatable {
 
     /// Writes the text for an exchange.
     func write(_ exchange: WriteOutExchange) throws {
-        var isError = false
-        for piece in pieces {
-            switch piece {
-            case .text(let text): try Self.write(text, isError)
-            case .variable(let variable): try Self.write(Self.shown(exchange.value(of: variable), isError), isError)
-            case .header(let name): try Self.write(Self.shown(exchange.field(name), isError), isError)
-            case .stream(let isErrorStream): isError = isErrorStream
-            }
+        let texts = texts(of: exchange) { isError in
+            (isError ? OutputFacts.standardError : OutputFacts.standardOutput).isTerminal
+        }
+        for (text, isError) in texts {
+            if isError { StandardError.write(text) } else { try StandardOutput.write(text) }
         }
     }
 
-    /// Returns a value from the server. On a terminal, it can't contain control characters.
-    private static func shown(_ value: String, _ isError: Bool) -> String {
-        let output = isError ? OutputFacts.standardError : OutputFacts.standardOutput
-        return output.isTerminal ? TerminalText.line(value) : value
-    }
-
-    private static func write(_ text: String, _ isError: Bool) throws {
-        guard !text.isEmpty else { return }
-        if isError { StandardError.write(text) } else { try StandardOutput.write(text) }
+    /// Returns the texts for an exchange, each for the standard output or the standard error stream.
+    ///
+    /// - Parameter isTerminal: Returns whether the standard output or the standard error stream is a terminal. Values that the server
+    ///   has sent can't contain control characters there.
+    func texts(
+        of exchange: WriteOutExchange, isTerminal: (_ isError: Bool) -> Bool
+    ) -> [(text: String, isError: Bool)] {
+        var isError = false
+        var texts: [(text: String, isError: Bool)] = []
+        func add(received value: String) {
+            texts.append((isTerminal(isError) ? TerminalText.line(value) : value, isError))
+        }
+        for piece in pieces {
+            switch piece {
+            case .text(let text): texts.append((text, isError))
+            case .variable(let variable): add(received: exchange.value(of: variable))
+            case .header(let name): add(received: exchange.field(name))
+            case .stream(let isErrorStream): isError = isErrorStream
+            }
+        }
+        return texts.filter { !$0.text.isEmpty }
     }
 }
 

@@ -28,8 +28,11 @@ struct Retries {
             jitter: delay == nil ? .full : .none, maximumRetryAfter: 300)
     }
 
-    /// The retry policy, and the note for requests that it would retry if they had another method.
-    var interceptors: [any RequestInterceptor] { policy.map { [$0, UnretriedRequest(policy: $0)] } ?? [] }
+    /// The retry policy, its exception for output that can't be repeated, and the note for requests that it would retry if they had
+    /// another method.
+    var interceptors: [any RequestInterceptor] {
+        policy.map { [UnrepeatableOutput(policy: $0), $0, UnretriedRequest(policy: $0)] } ?? []
+    }
 
     /// curl's options for the same number of retries. curl's delay has whole seconds and doesn't grow.
     var curlOptions: [String] {
@@ -42,6 +45,11 @@ struct Retries {
     func rejects(_ status: Int, of request: Request) -> Bool {
         guard let policy, let method = request.lastRequest?.method else { return false }
         return isTemporary(status, of: request, policy) && policy.retryableHTTPMethods.contains(method)
+    }
+
+    /// Returns whether retries remain and the policy retries the status, whatever the method.
+    func includes(_ status: Int, of request: Request) -> Bool {
+        policy.map { isTemporary(status, of: request, $0) } ?? false
     }
 
     /// Returns whether retries remain and the policy retries the status.

@@ -204,9 +204,11 @@ final class SessionFile: Sendable {
         return result
     }
 
-    /// Replaces the file atomically. Only the owner can read it.
+    /// Replaces the file atomically. Only the owner can read it. Must be called with the lock.
     private func replace(with data: Data) throws {
-        let temporary = "\(path).\(UUID().uuidString)"
+        let temporary = "\(path).new"
+        // A killed process can leave this file behind.
+        unlink(temporary)
         let descriptor = Foundation.open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Failure(.other, "\(path) cannot be written: \(Failure.systemReason).") }
         let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)

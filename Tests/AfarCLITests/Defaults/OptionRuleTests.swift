@@ -65,6 +65,19 @@ import Testing
         }
     }
 
+    /// The other tests use the rules' own lists, in which a missing rule isn't noticed.
+    @Test(arguments: [
+        ("--session", "--session-read-only"), ("--session", "--cookie-jar"), ("--record", "--replay"),
+        ("--cache", "--insecure"), ("--retry", "--stream"), ("--retry", "--sse"), ("--netrc", "--bearer"),
+        ("--user", "--bearer"), ("--print without b", "--stream"), ("--offline", "--curl"), ("--output", "--sse"),
+        ("--no-follow", "--max-redirects"), ("--output", "--remote-name"), ("--write-out", "--curl"),
+    ])
+    func optionsThatExcludeEachOtherHaveARule(first: String, second: String) {
+        #expect(OptionRules.conflict(between: [first], and: [second]) != nil)
+        #expect(OptionRules.conflict(between: [second], and: [first]) != nil)
+        #expect(throws: (any Error).self) { try OptionRules.check([first, second]) }
+    }
+
     /// One pair for each rule, because parsing is slow in debug builds.
     private static let examples = OptionRules.conflicts.map { [$0.options[0], $0.others[0]] }
 
@@ -93,6 +106,8 @@ import Testing
         ("--retry 2\n--retry-delay 2", ["bench", "x"], "--retry-delay", false),
         ("--retry 2", ["get", "x", "--retry-delay", "1"], "--retry", true),
         ("--retry 2", ["get", "x", "--stream", "-o", "f"], "--retry", true),
+        ("--retry 2", ["get", "x", "--stream", "--offline"], "--retry", true),
+        ("--retry 2", ["get", "x", "--sse", "--offline"], "--retry", false),
         ("--cert a.pem\n--key a.key", ["get", "x"], "--key", true),
         ("--cert a.pem\n--key a.key", ["get", "x", "--cert", "b.pem"], "--key", false),
         ("--cert a.pem", ["get", "x", "--key", "b.key"], "--cert", true),

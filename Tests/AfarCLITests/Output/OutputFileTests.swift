@@ -137,6 +137,66 @@ import Testing
         await server.stop()
     }
 
+    /// A pipe would receive the beginning of the body twice.
+    @Test func aRequestIsNotRetriedAfterAPipeReceivedAPartOfTheBody() async throws {
+        let failing = try await RawServer.start(scripts: [
+            [.respond("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\npart"), .close],
+            [.respond("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood"), .close],
+        ])
+        let retry = ["--retry", "1", "--retry-delay", "0"]
+        let outcome = try await Tool.run([failing.url.absoluteString, "-o", "/dev/stdout"] + retry)
+        #expect(outcome.status == 6 && outcome.text == "part")
+        #expect(
+            outcome.errors.contains("not retried") && outcome.errors.contains("received 4 bytes"), "\(outcome.errors)")
+        await failing.stop()
+        // Without a file, the body is written once it is complete. A device without contents can receive it again.
+        let others = try await RawServer.start(
+            scripts: Array(
+                repeating: [
+                    [.respond("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\npart"), .close],
+                    [.respond("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood"), .close],
+                ], count: 2
+            ).flatMap(\.self))
+        #expect(try await Tool.run([others.url.absoluteString] + retry).text == "good")
+        #expect(try await Tool.run([others.url.absoluteString, "-o", "/dev/null"] + retry).status == 0)
+        await others.stop()
+        await server.stop()
+    }
+
+    @Test func anErrorsBodyThatNeverEndsIsNotAwaited() async throws {
+        try folder.write("kept", to: "old")
+        let endless = try await RawServer.start(
+            scripts: Array(
+                repeating: [
+                    .respond("HTTP/1.1 404 Not Found\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n"), .waitForever,
+                ],
+                count: 2))
+        for options in [["-o", "old"], []] {
+            let outcome = try await Tool.run(
+                [endless.url.absoluteString, "--fail", "-w", "%{http_code}"] + options, directory: folder.url)
+            #expect(outcome.status == 4 && outcome.text == "404", "\(outcome.errors)")
+            #expect(outcome.errors.contains("404 Not Found"), "\(outcome.errors)")
+        }
+        #expect(try text("old") == "kept")
+        await endless.stop()
+        await server.stop()
+    }
+
+    @Test func anArchiveContainsTheErrorsBody() async throws {
+        server.route("/absent") { _ in ServerResponse(status: 404, body: Data("absent".utf8)) }
+        let outcome = try await run(server.url("/absent").absoluteString, "--fail", "--har", "archive")
+        #expect(outcome.status == 4 && outcome.text == "", "\(outcome.errors)")
+        #expect(try text("archive").contains("\"text\" : \"absent\""))
+        await server.stop()
+    }
+
+    @Test func theTimeLimitEndsTheWaitForAPipesReader() async throws {
+        mkfifo(folder.url.appending(path: "pipe").path, 0o600)
+        let outcome = try await run(server.url("/bytes/5").absoluteString, "-o", "pipe", "-m", "1")
+        #expect(outcome.status == 5, "\(outcome.errors)")
+        await server.stop()
+    }
+
     @Test func aSignalEndsTheWaitForAPipesReader() async throws {
         mkfifo(folder.url.appending(path: "pipe").path, 0o600)
         let raw = try await RawServer.start([.respond("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"), .waitForever])

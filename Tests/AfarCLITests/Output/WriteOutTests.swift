@@ -1,3 +1,4 @@
+import Afar
 import AfarTestServer
 import Foundation
 import Testing
@@ -38,6 +39,28 @@ struct WriteOutTests {
         let outcomes = try await outputs(arguments + [server.url("/redirect/2").absoluteString], [])
         for outcome in outcomes {
             #expect(outcome.text.hasSuffix("\n200 2 \(server.url("/get"))"), "\(outcome.text) \(outcome.errors)")
+        }
+        await server.stop()
+    }
+
+    /// A server could otherwise change the terminal's title or its settings.
+    @Test func controlCharactersFromTheServerAreVisibleOnATerminal() async throws {
+        let server = try await RawServer.start([
+            .respond("HTTP/1.1 200 OK\r\nX-A: a\u{9B}2Jb\r\nContent-Type: c\u{9D}0;d\r\nContent-Length: 0\r\n\r\n"),
+            .close,
+        ])
+        let session = Session()
+        let request = session.request(server.url)
+        _ = await request.serializingData(emptyResponseCodes: [200]).response
+        let exchange = WriteOutExchange(request: request, status: .success, failure: nil)
+        let format = try WriteOut("\u{1B}[1m%header{x-a}|%{stderr}%{content_type}")
+        for terminals in [[], [false], [true], [false, true]] {
+            let texts = format.texts(of: exchange) { terminals.contains($0) }
+            let output = texts.filter { !$0.isError }.map(\.text).joined()
+            let errors = texts.filter(\.isError).map(\.text).joined()
+            #expect(output.hasPrefix("\u{1B}[1ma") && output.hasSuffix("2Jb|"))
+            #expect(output.unicodeScalars.contains("\u{9B}") != terminals.contains(false), "\(output)")
+            #expect(errors.unicodeScalars.contains("\u{9D}") != terminals.contains(true), "\(errors)")
         }
         await server.stop()
     }

@@ -23,6 +23,13 @@ import Testing
         #expect(try RequestItem("Name;").header.content == .empty)
     }
 
+    @Test func storedHeadersAreSentAgain() {
+        for header in [HeaderArgument(name: "X-A", content: .empty), HeaderArgument(name: "X-A", text: "b:c;")] {
+            #expect(HeaderArgument(storedName: "X-A", value: header.value ?? "-") == header)
+        }
+        #expect(HeaderArgument(storedName: "X-A", value: " \t").content == .empty)
+    }
+
     @Test func listsAreJoined() throws {
         let (headers, removed) = try combined("Accept: a", "accept: b", "cookie: x", "Cookie: y", "X-A;", "X-A: 1")
         #expect(headers.value(for: "Accept") == "a, b")

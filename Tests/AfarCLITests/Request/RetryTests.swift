@@ -1,6 +1,10 @@
+import Afar
 import AfarTestServer
+import ArgumentParser
 import Foundation
 import Testing
+
+@testable import AfarCLI
 
 @Suite(.timeLimit(.minutes(10)))
 struct RetryTests {
@@ -19,7 +23,7 @@ struct RetryTests {
         let server = try await TestServer.start()
         let url = server.url("/unstable?key=a&failures=1").absoluteString
         let once = try await Tool.run("post", url, "--raw", "x", "--retry", "1", "--fail")
-        #expect(once.status == 4)
+        #expect(once.status == 4 && once.errors.contains("The POST request was not retried"), "\(once.errors)")
         let arguments = ["--retry", "1", "--retry-delay", "0", "--retry-all", "--fail"]
         let again = server.url("/unstable?key=b&failures=1").absoluteString
         let repeated = try await Tool.run(["post", again, "--raw", "x"] + arguments)
@@ -29,6 +33,66 @@ struct RetryTests {
         #expect(server.requestCount(path: "/status/501") == 1)
         _ = try await Tool.run(["get", status] + arguments)
         #expect(server.requestCount(path: "/status/501") == 3)
+    }
+
+    private func retries(_ limit: Int) throws -> Retries {
+        Retries(try SendingOptions.parse(["--retry", "\(limit)", "--retry-delay", "0"]))
+    }
+
+    @Test func theLastResponseIsWrittenToAFile() async throws {
+        let busy = { (text: String) in "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 4\r\n\r\n\(text)" }
+        let server = try await RawServer.start(scripts: [
+            [.respond(busy("busy")), .close], [.respond(busy("last")), .close],
+        ])
+        let folder = try ScratchDirectory()
+        let retries = try retries(1)
+        let session = Session(interceptor: Interceptor(interceptors: retries.interceptors))
+        let request = session.request(server.url)
+        retries.apply(to: request)
+        let file = try OutputFile(path: folder.url.appending(path: "out").path)
+        file.receiveBody(of: request, method: .get, timeLimit: nil) { [weak request] status in
+            request.map { retries.rejects(status, of: $0) } != true
+        }
+        _ = await request.serializingData().response
+        try file.check()
+        #expect(request.retryCount == 1)
+        #expect(try folder.contents(of: "out") == Data("last".utf8))
+        await server.stop()
+    }
+
+    @Test func onlyRetriesAreReplacedByTheFailureOfAPipe() async throws {
+        let server = try await RawServer.start([
+            .respond("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\npart"), .close,
+        ])
+        let session = Session()
+        let (request, other) = (session.request(server.url), session.request("http://127.0.0.1:1/"))
+        let error = try #require(await request.serializingData().response.error)
+        _ = await other.serializingData().response
+        UnrepeatableOutput.add(1, to: "pipe", for: request.id)
+        func failure(_ limit: Int, of request: Request) async throws -> Failure? {
+            let output = UnrepeatableOutput(policy: try #require(try retries(limit).policy))
+            return await withCheckedContinuation { continuation in
+                output.retry(request, for: session, dueTo: error) { result in
+                    if case .doNotRetryWithError(let error) = result {
+                        continuation.resume(returning: error as? Failure)
+                    } else {
+                        continuation.resume(returning: nil)
+                    }
+                }
+            }
+        }
+        let failed = try #require(try await failure(1, of: request))
+        #expect(failed.status == .response && failed.message.contains("--output pipe has already received 1 byte of"))
+        #expect(try await failure(1, of: other) == nil)
+        // After the last retry, the request fails with its own error.
+        let policy = RetryPolicy(retryLimit: 1, exponentialBackoffScale: 0)
+        let last = session.request("http://127.0.0.1:1/", interceptor: policy)
+        _ = await last.serializingData().response
+        UnrepeatableOutput.add(1, to: "pipe", for: last.id)
+        #expect(last.retryCount == 1)
+        #expect(try await failure(1, of: last) == nil)
+        #expect(try await failure(2, of: last) != nil)
+        await server.stop()
     }
 
     @Test(arguments: ["post", "patch"]) func aRequestThatIsNotRetriedIsNoted(method: String) async throws {

@@ -2,6 +2,8 @@ import AfarTestServer
 import Foundation
 import Testing
 
+@testable import AfarCLI
+
 @Suite(.timeLimit(.minutes(10))) struct SessionTests {
     private let folder: ScratchDirectory
     private let server: TestServer
@@ -32,11 +34,24 @@ import Testing
         try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? Int
     }
 
+    /// A killed process can leave a temporary file behind.
+    @Test func aTemporaryFileIsReplaced() async throws {
+        await server.stop()
+        try folder.write("stale", to: "s.json.new")
+        let path = folder.url.appending(path: "s.json").path
+        let session = try SessionFile(path, isReadOnly: false, url: "http://a.test/")
+        session.add([HeaderArgument(name: "X-A", text: "b")], nil)
+        _ = try session.open(isSaved: true)
+        #expect(SessionFile.save())
+        #expect(try folder.names == ["s.json"])
+        #expect(try SessionFile(path, isReadOnly: true, url: "http://a.test/").headers.map(\.value) == ["b"])
+    }
+
     @Test func anInvalidHeaderDoesNotReplaceTheSession() async throws {
         let first = try await run("/anything", "--session", "./s.json", "-H", "X-Token: one")
         #expect(first.status == 0, "\(first.errors)")
         let invalid = try await run("/anything", "--session", "./s.json", "-H", "X-Token: a\u{1}b")
-        #expect(invalid.status != 0)
+        #expect(invalid.status == 2)
         let last = try await run("/anything", "--session", "./s.json")
         #expect(try headers(last)["x-token"] == "one")
         await server.stop()
@@ -185,6 +200,11 @@ import Testing
         let outcome = try await run("/cookies/set?a=1", "--session", "./a.json")
         #expect(outcome.status == 70)
         #expect(outcome.errors.contains("the session was not saved: "), "\(outcome.errors)")
+        // The failure of a request keeps its exit code, also in the report.
+        let failed = try await run("/status/404", "--fail", "--session", "./a.json", "--report", "report")
+        #expect(failed.status == 4, "\(failed.errors)")
+        let report = try JSONSerialization.jsonObject(with: folder.contents(of: "report")) as? NSDictionary
+        #expect(report?["exitCode"] as? Int == 4)
         await server.stop()
     }
 
