@@ -1,8 +1,8 @@
 import AfarTestServer
 import ArgumentParser
 import Foundation
-import Testing
 import TestServers
+import Testing
 
 @testable import AfarCLI
 
@@ -19,7 +19,9 @@ import TestServers
             let outcome = try await Tool.run(arguments, directory: folder.url)
             #expect(outcome.errors == "" && (outcome.status != 0) == !arguments.contains(form), "\(outcome.errors)")
         }
-        for arguments in [["-sS", port.url.absoluteString], ["-fsS", missing], ["-s", "ftp://x"], ["download", "-sS", missing]] {
+        for arguments in [
+            ["-sS", port.url.absoluteString], ["-fsS", missing], ["-s", "ftp://x"], ["download", "-sS", missing],
+        ] {
             let outcome = try await Tool.run(arguments, directory: folder.url)
             #expect(outcome.status != 0 && outcome.errors.hasPrefix("afar: "), "\(arguments)")
         }

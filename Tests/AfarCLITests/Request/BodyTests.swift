@@ -49,7 +49,8 @@ struct BodyTests {
 
     @Test func urlEncodedFilesAreBytes() async throws {
         let data = try await withTemporaryFile(Data([0x61, 0x0A, 0xFF])) {
-            try body("--data-urlencode", "b= ", "-d", "a=1", "--data-urlencode", "@\($0)", "--data-urlencode", "n@\($0)")
+            try body(
+                "--data-urlencode", "b= ", "-d", "a=1", "--data-urlencode", "@\($0)", "--data-urlencode", "n@\($0)")
         }
         #expect(data?.bytes == Data("a=1&b=+&a%0A%FF&n=a%0A%FF".utf8))
         let failure = try #require(throws: Failure.self) { try body("--data-urlencode", "n@/nonexistent") }
