@@ -26,7 +26,7 @@ extension CurlRequest {
         } else if let netrc = last("netrc", "netrc-optional", "netrc-file") {
             if let file = value("netrc-file") { add("--netrc-file", file) } else { add("--netrc") }
             if netrc.option.name == "netrc-optional" {
-                ignore("--netrc-optional: without an entry for the host, no credentials are sent")
+                ignore("--netrc-optional: the file is required")
             }
         }
     }

@@ -38,10 +38,14 @@ enum MisplacedWords {
         var isValue = false
         for word in words {
             if !isValue, isEmpty(word) {
+                let name = String(word.dropLast())
+                let isFlag = options.contains { $0.isFlag && $0.names.contains(name) }
                 throw Failure(
                     .usage,
-                    "\(word) has no value. Write the value after the equals sign. An empty value is \(word.dropLast()) ''."
-                )
+                    "\(word) has no value. "
+                        + (isFlag
+                            ? "\(name) takes none: remove the equals sign."
+                            : "Write it after the equals sign. For an empty value, write \(name) ''."))
             }
             isValue = !isValue && namesWithValue.contains(word)
         }
