@@ -46,6 +46,12 @@ struct TopicTests {
         #expect(throws: Failure.self) { try GuideTopic.text(for: ["help", "re"], commands: Self.commands) }
     }
 
+    @Test func quotedTextIsNotWrapped() {
+        let text = "'" + Array(repeating: "it is", count: 15).joined(separator: " \"") + "'"
+        let command = TextLayout.wrappedCommand("afar :1 \(text) b=1", indent: "  ")
+        #expect(command == "  afar :1 \\\n    \(text) \\\n    b=1")
+    }
+
     @Test func aSectionEndsBeforeTheNext() async throws {
         let outcome = try await Tool.run("help", "downloads")
         #expect(outcome.text.hasPrefix("DOWNLOADS\n\nafar download saves a response"))
