@@ -50,7 +50,7 @@ struct RequestCommand<Kind: RequestKind>: ResponseCommand {
         defer { input.report() }
         if plan.sendsJSONAsForm {
             Messages.note(
-                "The JSON text is sent as a form. To send it as JSON, use --json instead of -d, or add Content-Type:application/json"
+                "The JSON text is sent as a form. To send it as JSON, use --json or --raw instead of -d"
             )
         }
         if inspection.curl { return try printCurlCommand(for: plan) }

@@ -15,12 +15,12 @@ enum Body: Equatable {
     init?(_ options: BodyOptions, items: [RequestItem] = []) throws {
         let files = items.filter { $0.kind == .file }
         let format = options.format ?? (files.isEmpty ? .json : .multipart)
-        let kinds = [
-            ("request items", !items.isEmpty), ("--json", !options.json.isEmpty), ("--form", !options.form.isEmpty),
-            (options.dataNames.first ?? "", !options.dataNames.isEmpty), ("--raw", options.raw != nil),
-            ("--part", !options.part.isEmpty),
-        ]
-        .filter(\.1).map(\.0)
+        let kinds =
+            [
+                ("request items", !items.isEmpty), ("--json", !options.json.isEmpty), ("--form", !options.form.isEmpty),
+                ("--raw", options.raw != nil), ("--part", !options.part.isEmpty),
+            ]
+            .filter(\.1).map(\.0) + options.dataNames.prefix(1)
         let canCombine = kinds == ["request items", "--json"] && format == .json && !options.hasJSONText
         guard kinds.count <= 1 || canCombine else {
             throw Failure(.usage, "A request has one body: choose between \(kinds.joined(separator: " and ")).")
@@ -255,12 +255,11 @@ struct BodyOptions: ParsableArguments {
         guard !dataNames.isEmpty else { return nil }
         var pieces = try data.map { try InputBytes.data($0) }
         if let dataRaw { pieces.append(Data(dataRaw.utf8)) }
-        for text in dataUrlencode {
-            let value = URLEncodedValue(text)
+        for value in dataUrlencode.map(URLEncodedValue.init) {
+            // Text with @ isn't always meant to be the name of a file, and can be a secret.
+            let option = "--data-urlencode (write =text for text with @)"
             let bytes =
-                value.isFile
-                ? try InputBytes.contents(of: value.content, option: "--data-urlencode \(text)")
-                : Data(value.content.utf8)
+                value.isFile ? try InputBytes.contents(of: value.content, option: option) : Data(value.content.utf8)
             pieces.append(Data(value.encoded(bytes).utf8))
         }
         return Data(pieces.joined(separator: [UInt8(ascii: "&")]))

@@ -54,7 +54,7 @@ struct BodyTests {
         }
         #expect(data?.bytes == Data("a=1&b=+&a%0A%FF&n=a%0A%FF".utf8))
         let failure = try #require(throws: Failure.self) { try body("--data-urlencode", "n@/nonexistent") }
-        #expect(failure.message.hasPrefix("--data-urlencode n@/nonexistent:"))
+        #expect(failure.message == "--data-urlencode (write =text for text with @): the file doesn't exist.")
         #expect(throws: Failure.self) { try body("--data-urlencode", "a", "--raw", "b") }
     }
 
