@@ -74,15 +74,22 @@ struct AfarTool: AsyncParsableCommand {
     private static func run(_ arguments: [String]) async throws {
         // The parser needs several milliseconds to examine all options.
         if arguments == ["--version"] { return try StandardOutput.write(versionText + "\n") }
-        if let text = try GuideTopic.text(for: arguments, commands: commandNames) {
-            return try StandardOutput.write(text)
+        let style = Style(.auto, output: .standardOutput)
+        if let text = try GuideTopic.text(for: arguments, commands: commandNames, style: style) {
+            return try Pager().write(Data(text.utf8))
         }
-        var command = try command(for: arguments)
+        try MisplacedWords.checkValues(in: arguments)
+        try await run(command(for: arguments))
+    }
+
+    static func run(_ command: any ParsableCommand) async throws {
         if command is any RequestSending { await Interruption.endOnSignals() }
+        Messages.apply(command)
         try ReportFile.open(for: command)
         if var command = command as? any AsyncParsableCommand {
             try await command.run()
         } else {
+            var command = command
             try command.run()
         }
     }

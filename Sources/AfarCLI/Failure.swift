@@ -69,9 +69,14 @@ struct Failure: Error, Equatable, CustomStringConvertible {
 
     static func systemReason(of code: Int32) -> String { String(cString: strerror(code)).lowercased() }
 
-    /// Writes the message to standard error and returns the exit code.
+    /// Writes the message to standard error, unless `--silent` hides it, and returns the exit code.
     func reported() -> ExitReason {
-        if !message.isEmpty { StandardError.write("afar: \(message)\n\(excerpt)") }
+        guard !message.isEmpty else { return status }
+        if status == .usage {
+            StandardError.write("afar: \(message)\n\(excerpt)")
+        } else {
+            Messages.error(message + (excerpt.isEmpty ? "" : "\n\(excerpt.dropLast())"))
+        }
         return status
     }
 

@@ -95,7 +95,7 @@ enum CacheDirectory {
         }
         do {
             let store = try DiskCacheStore(directory: directory) { error in
-                StandardError.write("afar: the cache: \(TerminalText.line("\(error)"))\n")
+                Messages.error("the cache: \(TerminalText.line("\(error)"))")
             }
             opened.withLock { $0 = store }
             return store
@@ -116,7 +116,7 @@ enum CacheDirectory {
             end.signal()
         }
         guard end.wait(timeout: .now() + longestWait) == .timedOut else { return true }
-        StandardError.write("afar: the cache was not saved, because writing takes too long.\n")
+        Messages.error("the cache was not saved, because writing takes too long.")
         return false
     }
 }

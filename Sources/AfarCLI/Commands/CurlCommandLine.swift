@@ -10,7 +10,7 @@ struct CurlCommandLine: AsyncParsableCommand {
         usage: "afar curl [--explain] <curl arguments or command>",
         discussion: """
             Write afar before a curl command, paste the command in quotes, or pipe it to "afar curl -". Nothing is run by a \
-            shell: $NAME, pipes and redirections inside the quotes are errors. Options that have no effect are listed on the \
+            shell: $NAME, pipes and redirections inside the quotes are errors. Options whose effect is lost are listed on the \
             standard error stream. If an option can't be translated, nothing is sent, and the exit code is 2.
             """,
         examples: [
@@ -44,12 +44,7 @@ struct CurlCommandLine: AsyncParsableCommand {
             return
         }
         for command in translation.commands {
-            var request = try AfarTool.parseAsRoot(["request"] + command)
-            if var request = request as? any AsyncParsableCommand {
-                try await request.run()
-            } else {
-                try request.run()
-            }
+            try await AfarTool.run(AfarTool.parseAsRoot(["request"] + command))
         }
     }
 

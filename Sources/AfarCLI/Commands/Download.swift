@@ -23,6 +23,7 @@ struct Download: AsyncParsableCommand, CookieSaving {
     @OptionGroup var address: AddressArgument
     @OptionGroup(title: "File") var file: FileOptions
     @OptionGroup(title: "Progress") var progress: ProgressOptions
+    @OptionGroup(title: "Progress") var messages: MessageOptions
     @OptionGroup(title: "Request") var sending: SendingOptions
     @OptionGroup(title: "Request") var jar: CookieJarOptions
     @OptionGroup(title: "Archives and reports") var archive: ArchiveOptions
@@ -91,12 +92,15 @@ struct DownloadRunner {
 
     func run() async throws {
         let inspector = Inspector(options.inspection, colors: options.colors)
-        if options.inspection.curl { return try inspector.printCurlCommand(curlCommand, for: plan) }
+        if options.inspection.curl { return try inspector.printCurlCommand(for: plan, curlCommand) }
         let target = try DownloadTarget(options.file, url: plan.url)
         try plan.check()
         let interruption = await Interruption()
         let resumable =
             options.file.resume ? try ResumableDownloadDirectory(at: target.partPath, for: plan.urlRequest()) : nil
+        if resumable == nil, ResumableDownloadDirectory.exists(at: target.partPath) {
+            Messages.note("\(target.partPath) contains an interrupted download. To continue it, add --resume")
+        }
         if let parallel = options.file.parallel {
             let directory = try TemporaryDownloadDirectory(beside: target.directoryPath)
             let path = await downloadInParts(parallel, to: target, in: directory, inspector, interruption)
@@ -124,11 +128,11 @@ struct DownloadRunner {
         var resumeData: ResumeData?
     }
 
-    private var curlCommand: CurlCommand {
+    private func curlCommand(showsSecrets: Bool) -> CurlCommand {
         let destination = options.file.output.map { ["--output", $0] } ?? ["--remote-name", "--remote-header-name"]
         let continuation = options.file.resume ? ["--continue-at", "-"] : []
         return CurlCommand(
-            plan, sentWith: options, showsSecrets: options.inspection.showSecrets,
+            plan, sentWith: options, showsSecrets: showsSecrets,
             more: ["--fail"] + continuation + destination)
     }
 
@@ -136,7 +140,7 @@ struct DownloadRunner {
         to target: DownloadTarget, resuming resumable: ResumableDownloadDirectory?, _ inspector: Inspector,
         _ interruption: Interruption
     ) async throws -> Outcome {
-        let meter = options.progress.makeMeter(options.colors)
+        let meter = options.progress.makeMeter(options.colors, options.messages)
         let running = Locked<DownloadRequest?>(nil)
         let session = try options.makeSession(for: plan) { base in
             DestinationCheckTransport(base: inspector.watch(base) { meter.write($0) }, target: target) { head in
@@ -146,7 +150,7 @@ struct DownloadRunner {
                 meter?.begin(at: request.bytesBefore)
                 let line = ResumptionReport.line(
                     part: resumable.data, offset: request.bytesBefore, next: next, status: head.status)
-                if let line { meter.write("afar: \(line)\n") }
+                if let line, !options.messages.silent { meter.write("afar: \(line)\n") }
             }
         }
         // Releasing the session would end the request.
@@ -182,7 +186,9 @@ struct DownloadRunner {
         return statusFailure(head.status)
     }
 
+    /// Returns the failure of a response with an error status. Prints a note if credentials can be missing.
     func statusFailure(_ code: Int) -> Failure {
+        UnsentCredentials.report(plan.security, status: code)
         let (url, status) = (Redaction.standard.url(plan.url), StatusLine.text(of: code))
         return Failure(.httpStatus, "\(url) returned \(status), which isn't 2xx. Nothing was saved.")
     }
@@ -194,6 +200,7 @@ struct DownloadRunner {
 struct DownloadTarget {
     private let url: String
     private let isForced: Bool
+    private let isResumed: Bool
     /// The file's path; nil if the server names the file.
     private let path: String?
     /// The file's directory as the user wrote it; empty for the current directory.
@@ -202,7 +209,7 @@ struct DownloadTarget {
     /// Creates a destination, or throws a ``Failure`` if it's unusable.
     init(_ options: FileOptions, url: String) throws {
         self.url = url
-        isForced = options.force
+        (isForced, isResumed) = (options.force, options.resume)
         let output = options.output ?? "."
         guard !output.isEmpty else { throw Failure(.usage, "-o requires a path, but the value is empty.") }
         guard output != "-" else {
@@ -246,7 +253,9 @@ struct DownloadTarget {
             throw Failure(.usage, "\(path) already exists and isn't a regular file. Choose another with -o.")
         }
         guard isForced else {
-            throw Failure(.usage, "\(path) already exists. Replace it with --force, or choose another with -o.")
+            let reason = isResumed ? " Only a download that was started with --resume can be continued." : ""
+            throw Failure(
+                .usage, "\(path) already exists. Replace it with --force, or choose another with -o.\(reason)")
         }
     }
 }

@@ -56,6 +56,9 @@ final class ResumableDownloadDirectory: DownloadDirectory {
     private let directory: PrivateDirectory
     private let url: URL
 
+    /// Returns whether a path is the directory of an interrupted download.
+    static func exists(at path: String) -> Bool { access("\(path)/\(recordName)", F_OK) == 0 }
+
     /// Opens or creates the directory and makes it the location of the session's temporary files.
     init(at path: String, for request: URLRequest) throws {
         self.path = path

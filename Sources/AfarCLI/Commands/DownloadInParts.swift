@@ -8,7 +8,7 @@ extension DownloadRunner {
         _ count: Int, to target: DownloadTarget, in directory: TemporaryDownloadDirectory, _ inspector: Inspector,
         _ interruption: Interruption
     ) async -> Result<String, Failure> {
-        let meter = options.progress.makeMeter(options.colors)
+        let meter = options.progress.makeMeter(options.colors, options.messages)
         let first = Locked<DataStreamRequest?>(nil)
         do {
             let session = try options.makeSession(for: plan, connections: count) { base in

@@ -5,6 +5,7 @@ import Foundation
 /// A command that prints a response.
 protocol ResponseCommand: AsyncParsableCommand, CookieSaving {
     var output: OutputOptions { get }
+    var messages: MessageOptions { get }
     var inspection: InspectionOptions { get }
     var colors: ColorOptions { get }
 }
@@ -30,6 +31,7 @@ struct RequestCommand<Kind: RequestKind>: ResponseCommand {
     @OptionGroup(title: "Request") var jar: CookieJarOptions
     @OptionGroup(title: "Body (one kind at most)") var body: BodyOptions
     @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup(title: "Output") var messages: MessageOptions
     @OptionGroup(title: "File") var file: OutputFileOptions
     @OptionGroup(title: "Looking inside") var inspection: InspectionOptions
     @OptionGroup(title: "Trust and identity") var security: SecurityOptions
@@ -46,6 +48,11 @@ struct RequestCommand<Kind: RequestKind>: ResponseCommand {
         let plan = try RequestPlan(target, choice, commandMethod: Kind.method, self, body)
         let input = UnreadInput(method: plan.method, hasBody: plan.body != nil)
         defer { input.report() }
+        if plan.sendsJSONAsForm {
+            Messages.note(
+                "The JSON text is sent as a form. To send it as JSON, use --json or --raw instead of -d"
+            )
+        }
         if inspection.curl { return try printCurlCommand(for: plan) }
         let file = try file.file(for: plan.url)
         // A file receives the body as it arrives.
@@ -62,8 +69,10 @@ struct RequestCommand<Kind: RequestKind>: ResponseCommand {
     private func printCurlCommand(for plan: RequestPlan) throws {
         let buffering = streaming.format == nil ? [] : ["--no-buffer"]
         let plan = streaming.format.map { StreamRunner(plan: plan, options: self, format: $0).plan } ?? plan
-        try Inspector(self).printCurlCommand(
-            CurlCommand(plan, self, more: buffering + file.curlOptions(for: plan.url)), for: plan)
+        let options = buffering + file.curlOptions(for: plan.url)
+        try Inspector(self).printCurlCommand(for: plan) {
+            CurlCommand(plan, self, showsSecrets: $0, more: options)
+        }
     }
 }
 

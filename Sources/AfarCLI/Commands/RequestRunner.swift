@@ -12,8 +12,10 @@ struct RequestRunner {
 
     func run() async throws {
         let inspector = Inspector(options)
-        if options.inspection.curl { return try inspector.printCurlCommand(CurlCommand(plan, options), for: plan) }
-        let isQuiet = options.inspection.verbose || options.output.offline || options.output.silent
+        if options.inspection.curl {
+            return try inspector.printCurlCommand(for: plan) { CurlCommand(plan, options, showsSecrets: $0) }
+        }
+        let isQuiet = options.inspection.verbose || options.output.offline || options.messages.silent
         let spinner = Spinner(waitingFor: URLText.host(of: plan.url), isHidden: isQuiet)
         let session = try options.makeSession(for: plan) { inspector.watch($0) }
         // Releasing the session would end the request.
@@ -100,8 +102,9 @@ struct ResponseReport {
         }
         let body = response.value ?? request.data ?? Data()
         let output = Result { try text(head, body, of: request) }
-        if case .success(let bytes) = output { try options.output.pager.write(bytes) }
+        if case .success(let bytes) = output { try options.pager.write(bytes) }
         await inspector.showSummary(of: request)
+        UnsentCredentials.report(plan.security, status: head.status)
         try options.output.check(head, url: plan.url)
         _ = try output.get()
     }

@@ -43,7 +43,7 @@ struct ResumableUploadRunner {
         try checkMethod()
         let inspector = Inspector(options.inspection, colors: options.colors)
         let interruption = await Interruption()
-        let meter = progress.makeMeter(options.colors)
+        let meter = progress.makeMeter(options.colors, options.messages)
         let session = try options.makeSession(for: plan) { inspector.watch($0) { meter.write($0) } }
         let upload = session.uploadResumable(
             URL(filePath: path), to: plan.url, protocol: choice.uploadProtocol, headers: plan.headers,

@@ -27,6 +27,7 @@ struct ShowImage: ResponseCommand {
     @OptionGroup(title: "Network") var network: NetworkOptions
     @OptionGroup(title: "Trust and identity") var security: SecurityOptions
     @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup(title: "Output") var messages: MessageOptions
     @OptionGroup(title: "Looking inside") var inspection: InspectionOptions
     @OptionGroup var colors: ColorOptions
 

@@ -143,7 +143,8 @@ struct Serve: AsyncParsableCommand {
         commandName: "serve",
         abstract: "Start a test server that echoes, redirects, delays, streams and fails on request.",
         discussion: """
-            The server listens on 127.0.0.1 only, prints its address and endpoints, and runs until interrupted.
+            The server listens on 127.0.0.1 only, prints its address and endpoints, and runs until interrupted. It has no \
+            endpoint for WebSockets.
             """,
         examples: ["afar serve --port 8080", "afar get :8080/delay/2"])
 

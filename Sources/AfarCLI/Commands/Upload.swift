@@ -29,6 +29,7 @@ struct Upload: ResponseCommand {
     @OptionGroup(title: "Network") var network: NetworkOptions
     @OptionGroup(title: "Trust and identity") var security: SecurityOptions
     @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup(title: "Output") var messages: MessageOptions
     @OptionGroup(title: "File") var file: OutputFileOptions
     @OptionGroup(title: "Looking inside") var inspection: InspectionOptions
     @OptionGroup var colors: ColorOptions
@@ -119,10 +120,10 @@ struct UploadRunner {
 
     func run() async throws {
         let inspector = Inspector(options)
-        if options.inspection.curl { return try inspector.printCurlCommand(curlCommand, for: plan) }
+        if options.inspection.curl { return try inspector.printCurlCommand(for: plan, curlCommand) }
         // Cancellation removes the temporary file of a form.
         let interruption = await Interruption()
-        let meter = options.output.offline || options.output.silent ? nil : progress.makeMeter(options.colors)
+        let meter = options.output.offline ? nil : progress.makeMeter(options.colors, options.messages)
         let session = try options.makeSession(for: plan) { inspector.watch($0) { meter.write($0) } }
         // Releasing the session would end the request.
         defer { withExtendedLifetime(session) {} }
@@ -143,8 +144,8 @@ struct UploadRunner {
         try await report.print(response, of: request)
     }
 
-    private var curlCommand: CurlCommand {
-        var command = CurlCommand(plan, options, more: curlOptions)
+    private func curlCommand(showsSecrets: Bool) -> CurlCommand {
+        var command = CurlCommand(plan, options, showsSecrets: showsSecrets, more: curlOptions)
         command.body = content.curlBody
         return command
     }

@@ -89,134 +89,135 @@ struct CurlOption: Equatable {
 }
 
 extension CurlOption {
-    /// Why an option is ignored: it doesn't change the request or the output, or it is what `afar` does anyway.
-    static let ignored: [String: String] = {
-        var reasons = [
-            "compressed": "responses are decompressed by default",
-            "disable": "afar curl uses no default options",
-            "fail-early": "afar always stops at the first failure",
-            "form-escape": "names are escaped as in browsers",
-            "http0.9": "responses of HTTP/0.9 are refused",
-            "parallel": "requests are sent one after another",
-            "parallel-immediate": "requests are sent one after another",
-            "parallel-max": "requests are sent one after another",
-            "parallel-max-host": "requests are sent one after another",
-            "progress-bar": "afar download shows the progress",
-            "progress-meter": "afar shows no progress here",
-            "remote-time": "the time of the file isn't changed",
-            "remove-on-error": "a partial file is always removed",
-            "retry-connrefused": "refused connections are always retried",
-            "show-error": "errors are shown by default",
-            "xattr": "no attributes are stored",
-        ]
-        let groups = [
-            "curl's default, too": "proxy-basic socks5-basic",
-            "no effect on HTTP in afar": """
-            alt-svc clobber egd-file expect100-timeout false-start happy-eyeballs-timeout-ms keepalive keepalive-cnt \
-            npn random-file sessionid skip-existing ssl-sessions styled-output suppress-connect-headers tcp-fastopen \
-            tcp-nodelay tls-earlydata tr-encoding trace-ids trace-time use-ascii ca-native mptcp
-            """,
-            "for Windows only": """
-            proxy-ssl-auto-client-cert ssl-auto-client-cert ssl-no-revoke ssl-revoke-best-effort
-            """,
-            "for old TLS versions only":
-                "proxy-ssl-allow-beast ssl-allow-beast proxy-tlsv1 tlsv1 tlsv1.0 tlsv1.1 tlsv1.2",
-            "for other protocols than HTTP": """
-            append compressed-ssh disable-eprt disable-epsv eprt epsv ftp-account ftp-alternative-to-user ftp-create-dirs \
-            ftp-method ftp-pasv ftp-port ftp-pret ftp-skip-pasv-ip ftp-ssl ftp-ssl-ccc ftp-ssl-ccc-mode ftp-ssl-control \
-            ftp-ssl-reqd hostpubmd5 hostpubsha256 ipfs-gateway knownhosts krb list-only login-options mail-auth mail-from \
-            mail-rcpt mail-rcpt-allowfails pubkey quote sasl-authzid sasl-ir ssl ssl-reqd telnet-option tftp-blksize \
-            tftp-no-options upload-flags
-            """,
-        ]
-        for (reason, names) in groups {
-            for name in names.split(whereSeparator: \.isWhitespace) { reasons[String(name)] = reason }
-        }
-        return reasons
-    }()
+    /// The options that curl sets unless the command turns them off.
+    private static let setByDefault: Set = ["clobber", "sessionid"]
+
+    /// Returns whether setting an option changes what curl does.
+    func isChanged(to isOn: Bool) -> Bool { isOn != Self.setByDefault.contains(name) }
+
+    /// Why an option can be left out without an effect: `afar` always does the same, or the option doesn't change HTTP requests.
+    static let unneeded = reasons([
+        "responses are decompressed by default": "compressed",
+        "afar curl uses no default options": "disable",
+        "afar always stops at the first failure": "fail-early",
+        "afar shows no progress here": "progress-meter",
+        "refused connections are always retried": "retry-connrefused",
+        "curl's default, too": "proxy-basic socks5-basic",
+        "no effect on HTTP in afar": """
+        ca-native egd-file expect100-timeout keepalive npn random-file styled-output suppress-connect-headers tcp-nodelay \
+        use-ascii
+        """,
+        "for Windows only": """
+        proxy-ssl-auto-client-cert ssl-auto-client-cert ssl-no-revoke ssl-revoke-best-effort
+        """,
+        "for old TLS versions only": "proxy-ssl-allow-beast ssl-allow-beast proxy-tlsv1 tlsv1 tlsv1.2",
+        "for other protocols than HTTP": """
+        append compressed-ssh disable-eprt disable-epsv eprt epsv ftp-account ftp-alternative-to-user ftp-create-dirs \
+        ftp-method ftp-pasv ftp-port ftp-pret ftp-skip-pasv-ip ftp-ssl ftp-ssl-ccc ftp-ssl-ccc-mode ftp-ssl-control \
+        ftp-ssl-reqd hostpubmd5 hostpubsha256 ipfs-gateway knownhosts krb list-only login-options mail-auth mail-from \
+        mail-rcpt mail-rcpt-allowfails pubkey quote sasl-authzid sasl-ir ssl ssl-reqd telnet-option tftp-blksize \
+        tftp-no-options upload-flags
+        """,
+    ])
+
+    /// Why an option is ignored, although it has an effect in curl.
+    static let ignored = reasons([
+        "names are escaped as in browsers": "form-escape",
+        "responses of HTTP/0.9 are refused": "http0.9",
+        "requests are sent one after another": "parallel parallel-immediate parallel-max parallel-max-host",
+        "afar download shows the progress": "progress-bar",
+        "the time of the file isn't changed": "remote-time",
+        "the part of a file that arrived is kept; afar download removes it": "remove-on-error",
+        "no attributes are stored": "xattr",
+        "TLS 1.2 is the oldest supported version": "tlsv1.0 tlsv1.1",
+        "afar doesn't have this feature": """
+        alt-svc false-start happy-eyeballs-timeout-ms keepalive-cnt mptcp sessionid ssl-sessions tcp-fastopen tls-earlydata \
+        tr-encoding trace-ids trace-time
+        """,
+    ])
 
     /// Why an option can't be translated, and what to do instead.
-    static let refused: [String: String] = {
-        var reasons = [
-            "abstract-unix-socket": "afar connects only to sockets with a path, with --unix-socket",
-            "aws-sigv4": "afar can't sign requests; the library does, with AfarSignatures",
-            "capath": "put the certificates in one file, and use --cacert",
-            "cert-status": "the stapled status isn't required; afar trust shows it",
-            "config": "write its options on the command line",
-            "continue-at": "use afar download --resume",
-            "crlf": "convert the file before",
-            "crlfile": "revocation lists aren't supported",
-            "delegation": "Kerberos tickets aren't delegated",
-            "dump-ca-embed": "use afar trust --pem",
-            "ech": "encrypted client hellos aren't supported",
-            "etag-compare": "use --cache FOLDER",
-            "etag-save": "use --cache FOLDER",
-            "follow": "write -L, which follows redirects with the method that HTTP defines",
-            "haproxy-clientip": "the PROXY protocol isn't supported",
-            "haproxy-protocol": "the PROXY protocol isn't supported",
-            "help": "use afar --help",
-            "hsts": "write https in the URL",
-            "http1.0": "afar sends HTTP/1.1, 2 and 3",
-            "http2-prior-knowledge": "use an https URL and --http 2",
-            "ignore-content-length": "the length of a response is always checked",
-            "junk-session-cookies": "remove them from the file",
-            "libcurl": "afar writes no code",
-            "local-port": "the system chooses the port",
-            "location-trusted": "credentials aren't sent to other hosts; send the second request yourself",
-            "manual": "use man afar",
-            "max-filesize": "the size of a response has no limit",
-            "metalink": "request the file's own URL",
-            "next": "write a second command",
-            "out-null": "use -o /dev/null",
-            "pass":
-                "write it to a file, and use --passphrase-file FILE, because other users see the arguments of a process",
-            "post301": "redirects with 301 change POST to GET; send the second request yourself",
-            "post302": "redirects with 302 change POST to GET; send the second request yourself",
-            "post303": "redirects with 303 change POST to GET; send the second request yourself",
-            "preproxy": "afar uses one proxy, with --proxy",
-            "proxy1.0": "proxies must use HTTP/1.1; use --proxy",
-            "rate": "afar sends its requests at once; --limit-rate limits the bytes per second",
-            "raw": "transfer codings are always decoded",
-            "request-target": "the target is always the URL's path and query",
-            "retry-max-time": "use --timeout",
-            "service-name": "the service name is always HTTP",
-            "socks4": "use a proxy with SOCKS 5: --proxy socks5://HOST:PORT",
-            "socks4a": "use a proxy with SOCKS 5: --proxy socks5h://HOST:PORT",
-            "stderr": "redirect it in the shell: 2> FILE",
-            "tls-max": "afar uses TLS 1.2 and 1.3",
-            "trace": "use -v, or --har FILE",
-            "trace-ascii": "use -v, or --har FILE",
-            "trace-config": "use -v, or --har FILE",
-            "variable": "use variables of the shell",
-            "version": "use afar --version",
-        ]
-        let groups = [
-            "addresses of DNS servers aren't supported; use --doh-url": """
-            dns-interface dns-ipv4-addr dns-ipv6-addr dns-servers
-            """,
-            "the server for --doh-url is verified like all others": "doh-cert-status doh-insecure",
-            "cipher suites and TLS extensions can't be chosen": """
-            ciphers curves sigalgs tls13-ciphers proxy-ciphers proxy-tls13-ciphers engine
-            """,
-            "TLS 1.2 is the oldest supported version": "sslv2 sslv3",
-            "user names and passwords in TLS aren't supported": """
-            tlsauthtype tlspassword tlsuser proxy-tlsauthtype proxy-tlspassword proxy-tlsuser
-            """,
-            "use --timeout": "speed-limit speed-time",
-            "afar logs in to proxies with basic authentication": """
-            proxy-anyauth proxy-digest proxy-negotiate proxy-ntlm proxy-service-name socks5-gssapi socks5-gssapi-nec \
-            socks5-gssapi-service
-            """,
-            "a proxy is verified like a server, and no other fields are sent to it": """
-            proxy-ca-native proxy-cacert proxy-capath proxy-cert proxy-cert-type proxy-crlfile proxy-header proxy-http2 \
-            proxy-insecure proxy-key proxy-key-type proxy-pass proxy-pinnedpubkey
-            """,
-            "fields of network packets can't be chosen": "ip-tos vlan-priority",
-            "the mode of a file is the one of the system": "create-file-mode",
-        ]
-        for (reason, names) in groups {
+    static let refused = reasons([
+        "addresses of DNS servers aren't supported; use --doh-url": """
+        dns-interface dns-ipv4-addr dns-ipv6-addr dns-servers
+        """,
+        "the server for --doh-url is verified like all others": "doh-cert-status doh-insecure",
+        "cipher suites and TLS extensions can't be chosen": """
+        ciphers curves sigalgs tls13-ciphers proxy-ciphers proxy-tls13-ciphers engine
+        """,
+        "TLS 1.2 is the oldest supported version": "sslv2 sslv3",
+        "user names and passwords in TLS aren't supported": """
+        tlsauthtype tlspassword tlsuser proxy-tlsauthtype proxy-tlspassword proxy-tlsuser
+        """,
+        "use --timeout": "speed-limit speed-time",
+        "afar logs in to proxies with basic authentication": """
+        proxy-anyauth proxy-digest proxy-negotiate proxy-ntlm proxy-service-name socks5-gssapi socks5-gssapi-nec \
+        socks5-gssapi-service
+        """,
+        "a proxy is verified like a server, and no other fields are sent to it": """
+        proxy-ca-native proxy-cacert proxy-capath proxy-cert proxy-cert-type proxy-crlfile proxy-header proxy-http2 \
+        proxy-insecure proxy-key proxy-key-type proxy-pass proxy-pinnedpubkey
+        """,
+        "fields of network packets can't be chosen": "ip-tos vlan-priority",
+        "the mode of a file is the one of the system": "create-file-mode",
+        "afar connects only to sockets with a path, with --unix-socket": "abstract-unix-socket",
+        "afar can't sign requests; the library does, with AfarSignatures": "aws-sigv4",
+        "put the certificates in one file, and use --cacert": "capath",
+        "the stapled status isn't required; afar trust shows it": "cert-status",
+        "an existing file is replaced; use afar download": "clobber skip-existing",
+        "write its options on the command line": "config",
+        "use afar download URL --resume": "continue-at",
+        "convert the file before": "crlf",
+        "revocation lists aren't supported": "crlfile",
+        "Kerberos tickets aren't delegated": "delegation",
+        "use afar trust --pem": "dump-ca-embed",
+        "encrypted client hellos aren't supported": "ech",
+        "use --cache FOLDER": "etag-compare etag-save",
+        "write -L, which follows redirects with the method that HTTP defines": "follow",
+        "the PROXY protocol isn't supported": "haproxy-clientip haproxy-protocol",
+        "use afar --help": "help",
+        "write https in the URL": "hsts",
+        "afar sends HTTP/1.1, 2 and 3": "http1.0",
+        "use an https URL and --http 2": "http2-prior-knowledge",
+        "the length of a response is always checked": "ignore-content-length",
+        "remove them from the file": "junk-session-cookies",
+        "afar writes no code": "libcurl",
+        "the system chooses the port": "local-port",
+        "credentials aren't sent to other hosts; send the second request yourself": "location-trusted",
+        "use man afar": "manual",
+        "the size of a response has no limit": "max-filesize",
+        "request the file's own URL": "metalink",
+        "write a second command": "next",
+        "use -o /dev/null": "out-null",
+        "write it to a file, and use --passphrase-file FILE, because other users see the arguments of a process":
+            "pass",
+        "redirects with 301 change POST to GET; send the second request yourself": "post301",
+        "redirects with 302 change POST to GET; send the second request yourself": "post302",
+        "redirects with 303 change POST to GET; send the second request yourself": "post303",
+        "afar uses one proxy, with --proxy": "preproxy",
+        "proxies must use HTTP/1.1; use --proxy": "proxy1.0",
+        "afar sends its requests at once; --limit-rate limits the bytes per second": "rate",
+        "transfer codings are always decoded": "raw",
+        "the target is always the URL's path and query": "request-target",
+        "use --timeout": "retry-max-time",
+        "the service name is always HTTP": "service-name",
+        "use a proxy with SOCKS 5: --proxy socks5://HOST:PORT": "socks4",
+        "use a proxy with SOCKS 5: --proxy socks5h://HOST:PORT": "socks4a",
+        "redirect it in the shell: 2> FILE": "stderr",
+        "afar uses TLS 1.2 and 1.3": "tls-max",
+        "use -v, or --har FILE": "trace trace-ascii trace-config",
+        "use variables of the shell": "variable",
+        "use afar --version": "version",
+    ])
+
+    /// Returns the reason for each option.
+    ///
+    /// - Parameter names: The names of the options for each reason, separated by white space.
+    private static func reasons(_ names: KeyValuePairs<String, String>) -> [String: String] {
+        var reasons: [String: String] = [:]
+        for (reason, names) in names {
             for name in names.split(whereSeparator: \.isWhitespace) { reasons[String(name)] = reason }
         }
         return reasons
-    }()
+    }
 }

@@ -55,10 +55,7 @@ extension CurlRequest {
 
     private mutating func translateData(isGet: Bool) {
         let pieces = pieces
-        guard !pieces.isEmpty else {
-            if isGet { ignore("\(written("get")): the command has no data") }
-            return
-        }
+        guard !pieces.isEmpty else { return }
         if isGet { add("-G") }
         let hasJSON = pieces.contains { $0.option.name == "json" }
         let translated = pieces.compactMap { piece($0) }
@@ -121,19 +118,12 @@ extension CurlRequest {
         return result
     }
 
-    /// Returns the encoded value of `--data-urlencode`: "content", "=content", "name=content", "@file" or "name@file".
-    private mutating func encoded(_ value: String, of option: String) -> String? {
-        guard let sign = value.firstIndex(of: "=") ?? value.firstIndex(of: "@") else { return Self.formEscaped(value) }
-        let name = value[..<sign]
-        var content = String(value[value.index(after: sign)...])
-        if value[sign] == "@" {
-            guard let text = contents(of: content, option: option) else { return nil }
-            content = text
-        }
-        return (name.isEmpty ? "" : "\(name)=") + Self.formEscaped(content)
+    /// Returns the encoded value of `--data-urlencode`.
+    private mutating func encoded(_ text: String, of option: String) -> String? {
+        let value = URLEncodedValue(text)
+        let content = value.isFile ? contents(of: value.content, option: option) : value.content
+        return content.map { value.encoded($0.utf8) }
     }
-
-    private static func formEscaped(_ text: String) -> String { escaped(text).replacing("%20", with: "+") }
 
     private mutating func contents(of path: String, option: String) -> String? {
         do {
@@ -171,16 +161,14 @@ extension CurlRequest {
             if header.hasPrefix("@") {
                 guard let text = contents(of: String(header.dropFirst()), option: "-H") else { continue }
                 for line in text.split(whereSeparator: \.isNewline) { add("-H", String(line)) }
-            } else if header.hasPrefix(":") {
-                ignore("-H '\(header.dropFirst().prefix { $0 != ":" })': a pseudo-header of HTTP/2 comes from the URL")
+            } else if header.hasPrefix(":") || !header.contains(":") && header.last != ";" {
+                // curl doesn't send these either.
+                continue
             } else if name == "content-length" {
                 ignore("-H 'Content-Length': it is the length of the body")
-            } else if name == "accept", header.trimmingCharacters(in: .whitespaces).hasSuffix(":") {
-                ignore("-H 'Accept:': Accept: */* is sent, which has the same meaning")
             } else if name == "expect" {
+                guard !header.trimmingCharacters(in: .whitespaces).hasSuffix(":") else { continue }
                 ignore("-H 'Expect': afar doesn't wait for 100 Continue")
-            } else if !header.contains(":"), header.last != ";" {
-                ignore("-H: a field without a colon isn't sent")
             } else {
                 add("-H", header)
             }

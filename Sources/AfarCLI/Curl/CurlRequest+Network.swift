@@ -12,9 +12,8 @@ extension CurlRequest {
         }
         let schemes = ["basic", "digest", "ntlm", "negotiate"].filter { flag($0) } + (flag("ntlm-wb") ? ["ntlm"] : [])
         if let user = value("user"), user != ":" || schemes != ["negotiate"] {
-            if hasHeader("Authorization") {
-                ignore("\(written("user")): the Authorization header is used instead")
-            } else {
+            // As in curl, the header has precedence.
+            if !hasHeader("Authorization") {
                 if !user.contains(":") {
                     ignore("\(written("user")): the password comes from the environment variable AFAR_PASSWORD")
                 }
@@ -27,7 +26,7 @@ extension CurlRequest {
         } else if let netrc = last("netrc", "netrc-optional", "netrc-file") {
             if let file = value("netrc-file") { add("--netrc-file", file) } else { add("--netrc") }
             if netrc.option.name == "netrc-optional" {
-                ignore("--netrc-optional: without an entry for the host, no credentials are sent")
+                ignore("--netrc-optional: the file is required")
             }
         }
     }
@@ -60,16 +59,8 @@ extension CurlRequest {
         }
         if !flag("location") {
             add("--no-follow")
-            if let limit = value("max-redirs") {
-                ignore("--max-redirs \(limit): without -L, no redirects are followed")
-            }
         } else if let limit = value("max-redirs") {
             add("--max-redirects", limit == "-1" ? "1000" : limit)
-        }
-        if let redirects = value("proto-redir"), flag("location"),
-            !Self.allows("http", redirects) && Self.allows("https", redirects)
-        {
-            ignore("--proto-redir: redirects from https to http are never followed")
         }
         if let proxy = last("proxy", "socks5", "socks5-hostname") { translate(proxy: proxy) }
         if let proxy = value("proxy"), flag("proxytunnel"), !urls.allSatisfy({ $0.lowercased().hasPrefix("https://") })
@@ -91,7 +82,7 @@ extension CurlRequest {
         pass("doh-url", as: "--doh-url")
         pass("limit-rate", as: "--limit-rate")
         for (name, option) in [("max-time", "-m"), ("connect-timeout", "--connect-timeout")] {
-            if let limit = value(name), Double(limit) != 0 { add(option, limit) }
+            pass(name, as: option)
         }
         if let count = value("retry") {
             add("--retry", count)
@@ -122,7 +113,7 @@ extension CurlRequest {
         if authority.firstMatch(of: /:\d+$/) == nil { authority += scheme == "https" ? ":443" : ":1080" }
         if let user = value("proxy-user") {
             let parts = user.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map {
-                Self.escaped(String($0))
+                Self.escaped($0.utf8)
             }
             authority = "\(parts.joined(separator: ":"))@\(authority.split(separator: "@").last ?? "")"
         }
@@ -131,7 +122,8 @@ extension CurlRequest {
 
     /// Translates `--resolve [+]host:port:address[,address]...`.
     private mutating func translate(resolve entry: String) {
-        guard !entry.hasPrefix("-") else { return ignore("--resolve \(entry): names aren't kept between commands") }
+        // Names aren't kept between commands.
+        guard !entry.hasPrefix("-") else { return }
         let text = entry.hasPrefix("+") ? entry.dropFirst() : entry[...]
         guard let match = text.wholeMatch(of: /(\[[^\]]*\]|[^:]*):(\d+):(.+)/) else {
             return refuse("--resolve \(entry): write it as example.com:443:192.0.2.1")
@@ -195,7 +187,7 @@ extension CurlRequest {
 
     mutating func translateOutput() {
         for (name, option) in [
-            ("include", "-i"), ("verbose", "-v"), ("silent", "-s"), ("fail", "-f"),
+            ("include", "-i"), ("verbose", "-v"), ("silent", "-s"), ("show-error", "-S"), ("fail", "-f"),
             ("fail-with-body", "--fail-with-body"),
         ] where flag(name) { add(option) }
         if let file = value("dump-header") {

@@ -4,7 +4,7 @@ import Foundation
 struct CurlTranslation: Equatable {
     /// The arguments after "afar", for each URL.
     private(set) var commands: [[String]] = []
-    /// The options that have no effect, each with the reason: "--compressed: …".
+    /// The options whose effect is lost, each with the reason: "--xattr: …".
     private(set) var ignored: [String] = []
     /// What can't be translated, each with the reason and an alternative. If there are problems, ``commands`` is empty.
     private(set) var problems: [String] = []
@@ -73,17 +73,16 @@ struct CurlRequest {
         keepalive-time key key-type limit-rate location max-redirs max-time negotiate netrc netrc-file netrc-optional noproxy \
         ntlm ntlm-wb oauth2-bearer output output-dir path-as-is pinnedpubkey proto proto-default proto-redir proxy proxy-user \
         proxytunnel range referer remote-header-name remote-name remote-name-all request resolve retry retry-all-errors \
-        retry-delay silent socks5 \
+        retry-delay show-error silent socks5 \
         socks5-hostname time-cond tlsv1.3 unix-socket upload-file url-query user user-agent verbose buffer write-out
         """.split(whereSeparator: \.isWhitespace).map(String.init))
 
     mutating func translate() {
-        for item in items {
-            if Self.translated.contains(item.option.name) { continue }
-            if let reason = CurlOption.refused[item.option.name], item.isOn {
+        for item in items where item.option.isChanged(to: item.isOn) {
+            if let reason = CurlOption.refused[item.option.name] {
                 refuse("\(item.name): \(reason)")
-            } else {
-                ignore("\(item.name): \(CurlOption.ignored[item.option.name] ?? "curl's default, too")")
+            } else if let reason = CurlOption.ignored[item.option.name] {
+                ignore("\(item.name): \(reason)")
             }
         }
         if urls.isEmpty { refuse("the command has no URL") }
@@ -133,7 +132,7 @@ struct CurlRequest {
     mutating func command(forURLAt index: Int) -> [String]? {
         guard var url = completeURL(urls[index]) else { return nil }
         if let path = value("upload-file"), url.hasSuffix("/") {
-            url += Self.escaped(URL(filePath: path).lastPathComponent)
+            url += Self.escaped(URL(filePath: path).lastPathComponent.utf8)
         }
         if !queries.isEmpty { url = Self.adding(queries.joined(separator: "&"), to: url) }
         var command = [url] + arguments
@@ -227,9 +226,9 @@ struct CurlRequest {
     }
 
     /// Percent-encodes everything except unreserved characters (RFC 3986, section 2.3).
-    static func escaped(_ text: String) -> String {
+    static func escaped(_ bytes: some Sequence<UInt8>) -> String {
         let unreserved = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8)
-        return text.utf8.map {
+        return bytes.map {
             unreserved.contains($0) ? String(Unicode.Scalar($0)) : String(format: "%%%02X", Int($0))
         }
         .joined()

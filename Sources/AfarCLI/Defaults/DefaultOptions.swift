@@ -159,7 +159,7 @@ enum DefaultOptions {
                 // The command line's headers replace default headers. Repeated --header options would be combined.
                 case ("--header", let value?): ["--default-header=\(value)"]
                 case ("--user-agent", let value?): ["--default-header=User-Agent: \(value)"]
-                case (_, let value?): name.hasPrefix("--") ? ["\(name)=\(value)"] : [name, value]
+                case (_, let value?): name.hasPrefix("--") && !value.isEmpty ? ["\(name)=\(value)"] : [name, value]
                 case (_, nil): [name]
                 }
             result.append(Default(entry: entry, name: name, arguments: arguments))
@@ -175,7 +175,9 @@ enum DefaultOptions {
             throw file.failure(entry, "\(entry.option) can't be a default")
         }
         guard option.isFlag == (entry.value == nil) else {
-            throw file.failure(entry, "\(entry.option) \(option.isFlag ? "has no value" : "requires a value")")
+            throw file.failure(
+                entry,
+                "\(entry.option) \(option.isFlag ? "has no value; write one option per line" : "requires a value")")
         }
         var reason: String?
         if unsafe.contains(option.name) { reason = "it's only allowed on the command line" }

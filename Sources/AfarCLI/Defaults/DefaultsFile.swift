@@ -40,7 +40,7 @@ struct DefaultsFile {
             let words = try Self.words(of: line) { Self.failure(path, line: index + 1, $0) }
             guard let first = words.first else { continue }
             guard first.hasPrefix("-"), first.count > 1 else {
-                throw Self.failure(path, line: index + 1, "a line begins with an option, such as --timeout 30")
+                throw Self.failure(path, line: index + 1, "write one option per line, such as --timeout 30")
             }
             var (option, values) = (first, words.dropFirst())
             if first.hasPrefix("--"), let sign = first.firstIndex(of: "=") {
@@ -52,7 +52,8 @@ struct DefaultsFile {
                 values.insert(String(first.dropFirst(2)), at: values.startIndex)
             }
             guard values.count <= 1 else {
-                throw Self.failure(path, line: index + 1, "an option has one value; put quotes around spaces")
+                throw Self.failure(
+                    path, line: index + 1, "write one option per line, and quotes around a value with spaces")
             }
             entries.append(Entry(line: index + 1, option: option, value: values.first))
         }

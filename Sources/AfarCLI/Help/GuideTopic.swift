@@ -23,16 +23,25 @@ enum GuideTopic {
     /// Returns the output of `afar help WORD`; nil if the word isn't a topic.
     ///
     /// - Throws: A failure if the word is neither a topic nor a command.
-    static func text(for arguments: [String], commands: [String]) throws -> String? {
+    static func text(for arguments: [String], commands: [String], style: Style = .plain) throws -> String? {
         guard arguments.count == 2, arguments[0] == "help", !arguments[1].hasPrefix("-") else { return nil }
         let word = arguments[1]
         guard !commands.contains(word), word != "help" else { return nil }
-        if let heading = headings.first(where: { $0.key == word.lowercased() })?.value, let section = section(heading) {
-            return GuideText.plain(section)
+        if let heading = heading(named: word.lowercased()), let section = section(heading) {
+            return GuideText(style: style).text(of: section)
         }
         let near = Misspelling.nearest(to: word.lowercased(), in: commands + names)
         let hint = near.map { " Did you mean \"afar help \($0)\"?" } ?? " \"afar help\" lists them."
         throw Failure(.usage, "\"\(word)\" is neither a command nor a topic.\(hint)")
+    }
+
+    /// Returns the heading of a topic with this name. If there is none, returns the only one whose name, or a word of whose heading,
+    /// begins with the text.
+    private static func heading(named text: String) -> String? {
+        if let topic = headings.first(where: { $0.key == text }) { return topic.value }
+        let byName = headings.filter { $0.key.hasPrefix(text) }
+        let byHeading = headings.filter { $0.value.lowercased().split(separator: " ").contains { $0.hasPrefix(text) } }
+        return [byName, byHeading].first { $0.count == 1 }?.first?.value
     }
 
     /// Returns the Markdown lines of a section with its subsections.
@@ -69,11 +78,42 @@ enum TextLayout {
         }
         return (lines + [line]).joined(separator: "\n")
     }
+
+    /// Returns a command of a shell on lines of at most 80 columns, if its words aren't longer. A backslash continues a line.
+    static func wrappedCommand(_ command: String, indent: String) -> String {
+        var words = [""]
+        var quote: Character?
+        for character in command {
+            if character == " ", quote == nil {
+                words.append("")
+                continue
+            }
+            words[words.count - 1].append(character)
+            if character == quote {
+                quote = nil
+            } else if quote == nil, "'\"".contains(character) {
+                quote = character
+            }
+        }
+        var lines = [indent + words[0]]
+        for word in words.dropFirst() {
+            let line = "\(lines[lines.count - 1]) \(word)"
+            if line.count > width - 2 {
+                lines[lines.count - 1] += " \\"
+                lines.append("\(indent)  \(word)")
+            } else {
+                lines[lines.count - 1] = line
+            }
+        }
+        return lines.joined(separator: "\n")
+    }
 }
 
-/// Converts the guide's Markdown to plain text.
-enum GuideText {
-    static func plain(_ lines: [String]) -> String {
+/// Converts the guide's Markdown to text for a terminal.
+struct GuideText {
+    var style: Style
+
+    func text(of lines: [String]) -> String {
         var blocks: [String] = []
         var paragraph: [String] = []
         var rows: [[String]] = []
@@ -82,7 +122,8 @@ enum GuideText {
             if !paragraph.isEmpty {
                 let isItem = paragraph[0].hasPrefix("- ")
                 blocks.append(
-                    TextLayout.wrapped(inline(paragraph.joined(separator: " ")), indent: isItem ? "  " : "", first: ""))
+                    TextLayout.wrapped(
+                        Self.inline(paragraph.joined(separator: " ")), indent: isItem ? "  " : "", first: ""))
             }
             if !rows.isEmpty { blocks.append(table(rows)) }
             (paragraph, rows) = ([], [])
@@ -98,11 +139,11 @@ enum GuideText {
                 code?.append(line)
             } else if line.hasPrefix("#") {
                 finish()
-                blocks.append(line.drop { $0 == "#" || $0 == " " }.uppercased())
+                blocks.append(style.paint(line.drop { $0 == "#" || $0 == " " }.uppercased(), .bold))
             } else if line.hasPrefix("|") {
                 if !paragraph.isEmpty { finish() }
                 let cells = line.dropFirst().dropLast().replacing("\\|", with: "\0").split(separator: "|").map {
-                    inline($0.trimmingCharacters(in: .whitespaces)).replacing("\0", with: "|")
+                    $0.trimmingCharacters(in: .whitespaces).replacing("\0", with: "|")
                 }
                 if !cells.allSatisfy({ $0.allSatisfy { $0 == "-" } }) { rows.append(cells) }
             } else if line.isEmpty {
@@ -117,13 +158,26 @@ enum GuideText {
     }
 
     /// Returns a table's rows without its head. Each row is its first cell, with the other cells below it.
-    private static func table(_ rows: [[String]]) -> String {
-        rows.dropFirst().map { cells in
-            let first = cells.first ?? ""
+    private func table(_ rows: [[String]]) -> String {
+        let body = rows.dropFirst()
+        // A table of tasks has the commands of several tools.
+        if body.allSatisfy({ $0.count > 2 && $0.dropFirst().allSatisfy { $0.hasPrefix("`") || $0 == "–" } }) {
+            return body.map { commands($0, tools: rows[0]) }.joined(separator: "\n\n")
+        }
+        return body.map { cells in
+            let texts = cells.map(Self.inline)
             let rest = TextLayout.wrapped(
-                cells.dropFirst().joined(separator: "; "), indent: String(repeating: " ", count: 8))
-            return "  \(first)\n\(rest)"
+                texts.dropFirst().joined(separator: "; "), indent: String(repeating: " ", count: 8))
+            return "  \(texts.first ?? "")\n\(rest)"
         }.joined(separator: "\n")
+    }
+
+    /// Returns a task, and the command of each tool on lines of its own.
+    private func commands(_ cells: [String], tools: [String]) -> String {
+        let commands = zip(cells, tools).dropFirst().map { cell, tool in
+            cell == "–" ? "    \(tool): –" : TextLayout.wrappedCommand(Self.inline(cell), indent: "    ")
+        }
+        return ([style.paint(cells[0], .bold)] + commands).joined(separator: "\n")
     }
 
     /// Removes the marks of code, emphasis and links.

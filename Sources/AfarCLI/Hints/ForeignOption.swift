@@ -33,6 +33,9 @@ enum ForeignOption {
             // The message contains the value, which can be a password.
             return name == "--auth" ? misused["--auth"] : nil
         }
+        if message.prefixMatch(of: /(?:Unexpected argument|\d+ unexpected arguments)/) != nil {
+            return MisplacedWords.adviceForUnexpectedArgument(of: command)
+        }
         if let name = message.firstMatch(of: /^Unknown option '(-[^'=]+)/)?.output.1 {
             return hint(for: String(name), in: command)
         }
@@ -84,7 +87,7 @@ enum ForeignOption {
 
     private static func answer(to option: CurlOption) -> Answer {
         if let text = curl[option.name] { return .write(text) }
-        if let reason = CurlOption.ignored[option.name] { return .omit(reason) }
+        if let reason = CurlOption.unneeded[option.name] ?? CurlOption.ignored[option.name] { return .omit(reason) }
         return CurlOption.refused[option.name].map { .missing($0) } ?? .write("afar curl, with curl's options")
     }
 }
@@ -99,11 +102,12 @@ extension ForeignOption {
         "--no-include": .omit("it's the default"), "--no-head": .omit("it's the default"),
     ]
 
-    /// The equivalents in `afar` of curl's options with other names. ``CurlOption/ignored`` and ``CurlOption/refused`` explain
-    /// the options without an equivalent.
+    /// The equivalents in `afar` of curl's options with other names. ``CurlOption/unneeded``, ``CurlOption/ignored`` and
+    /// ``CurlOption/refused`` explain the options without an equivalent.
     private static let curl = [
-        "anyauth": "--user NAME", "basic": "--auth basic", "data-ascii": "--data", "data-binary": "--raw @FILE",
-        "data-urlencode": "--form NAME=VALUE", "digest": "--auth digest", "disable": "--no-config",
+        "anyauth": "--user NAME", "basic": "--auth basic", "continue-at": "afar download URL --resume",
+        "data-ascii": "--data", "data-binary": "--raw @FILE",
+        "digest": "--auth digest", "disable": "--no-config",
         "dump-header": "-i for -D -, which writes the headers before the body", "form": "-F",
         "form-string": "--as multipart NAME=VALUE", "http1.1": "--http 1.1", "http2": "--http 2",
         "http3": "--http 3", "http3-only": "--http 3", "max-redirs": "--max-redirects", "max-time": "--timeout",
@@ -143,11 +147,10 @@ extension ForeignOption {
         "--all": .write("-v, which shows all requests and responses"),
         "--history-print": .write("-v, which shows all requests and responses"),
         "-P": .write("-v, which shows all requests and responses"),
-        "-S": .write("--stream"),
         "--download": .write("afar download URL, or -O"),
         "--continue": .write("afar download URL --resume"),
-        "--quiet": .write("-s -o /dev/null"),
-        "-q": .write("-s -o /dev/null"),
+        "--quiet": .write("-sS -o /dev/null"),
+        "-q": .write("-sS -o /dev/null"),
         "--dry-run": .write("--offline"),
         "--ignore-stdin": .omit("the standard input is read only if the command names it with -"),
         "--max-headers": .omit("the size of the headers is limited"),
@@ -173,15 +176,13 @@ extension ForeignOption {
             "--remote-name": Meaning(tool: "curl", answer: .omit("the file has the server's or the URL's name")),
             "--remote-header-name": Meaning(tool: "curl", answer: .omit("the server can name the file")),
             "-J": Meaning(tool: "curl", answer: .omit("the server can name the file")),
-            "--continue-at": Meaning(tool: "curl", answer: .write("--resume")),
-            "-C": Meaning(tool: "curl", answer: .write("--resume")),
+            "--continue-at": Meaning(tool: "curl", answer: .write("afar download URL --resume")),
+            "-C": Meaning(tool: "curl", answer: .write("afar download URL --resume")),
             "-f": Meaning(tool: "curl", answer: .omit("a download fails if the status isn't 2xx")),
             "--fail": Meaning(tool: "curl", answer: .omit("a download fails if the status isn't 2xx")),
             "--check-status": Meaning(tool: "HTTPie", answer: .omit("a download fails if the status isn't 2xx")),
-            "-s": Meaning(tool: "curl", answer: .write("--no-progress")),
-            "--silent": Meaning(tool: "curl", answer: .write("--no-progress")),
-            "-q": Meaning(tool: "Wget", answer: .write("--no-progress")),
-            "--quiet": Meaning(tool: "Wget", answer: .write("--no-progress")),
+            "-q": Meaning(tool: "Wget", answer: .write("-s")),
+            "--quiet": Meaning(tool: "Wget", answer: .write("-s")),
             "--continue": Meaning(tool: "Wget", answer: .write("--resume")),
             "-P": Meaning(tool: "Wget", answer: .write("-o FOLDER/")),
             "--directory-prefix": Meaning(tool: "Wget", answer: .write("-o FOLDER/")),

@@ -64,7 +64,7 @@ struct Inspector {
 
     /// Prints a note on standard error that secrets are hidden.
     func noteHiddenSecrets() {
-        StandardError.write("afar: Secrets are hidden as ***. To print them, use --show-secrets.\n")
+        Messages.note("Secrets are hidden as ***. To print them, use --show-secrets.")
     }
 
     /// Prints the outcome of a request with `--verbose`, and its timing chart with `--timing`.
@@ -77,13 +77,13 @@ struct Inspector {
     }
 
     /// Prints a command line, with a note if its secrets are hidden.
-    func printCurlCommand(_ command: CurlCommand, for plan: RequestPlan) throws {
+    ///
+    /// - Parameter command: Returns the command with or without the passwords of options.
+    func printCurlCommand(for plan: RequestPlan, _ command: (_ showsSecrets: Bool) -> CurlCommand) throws {
         try plan.check()
-        let text = command.text(redaction)
+        let text = command(options.showSecrets).text(redaction)
         try StandardOutput.write(text + "\n")
-        if text != command.text(Redaction(showsSecrets: true)) {
-            noteHiddenSecrets()
-        }
+        if text != command(true).text(Redaction(showsSecrets: true)) { noteHiddenSecrets() }
     }
 }
 
@@ -185,7 +185,7 @@ extension CurlCommand {
 
 extension CurlCommand {
     /// Creates the curl command that sends the same request and prints the same parts of the response.
-    init(_ plan: RequestPlan, _ options: any ResponseCommand, more: [String] = []) {
+    init(_ plan: RequestPlan, _ options: any ResponseCommand, showsSecrets: Bool, more: [String] = []) {
         let choices = [
             (
                 options.output.statusCheck?.omitsBody == true ? "--fail" : "--fail-with-body",
@@ -196,7 +196,7 @@ extension CurlCommand {
         ]
         let text = options.output.writeOut.map { ["--write-out", $0.argument] } ?? []
         self.init(
-            plan, sentWith: options, showsSecrets: options.inspection.showSecrets,
+            plan, sentWith: options, showsSecrets: showsSecrets,
             more: choices.filter(\.1).map(\.0) + text + more)
     }
 }

@@ -67,9 +67,6 @@ struct OutputOptions: ParsableArguments {
         help: "Don't show long output on a terminal with the program in PAGER. (default: less -FRX)")
     var noPager = false
 
-    @Flag(name: .shortAndLong, help: "Show no progress. Errors are shown.")
-    var silent = false
-
     @Flag(exclusivity: .chooseLast)
     var statusCheck: StatusCheck?
 
@@ -94,9 +91,6 @@ struct OutputOptions: ParsableArguments {
     var explicitParts: OutputParts? {
         print ?? (headers ? .responseHead : body ? .responseBody : meta ? .metadata : nil)
     }
-
-    /// The pager for output on a terminal.
-    var pager: Pager { Pager(isEnabled: !noPager) }
 
     /// Throws a ``Failure`` if an option such as `--fail` rejects the status.
     func check(_ head: ResponseHead, url: String) throws {
@@ -145,6 +139,9 @@ enum StatusCheck: EnumerableFlag {
 }
 
 extension ResponseCommand {
+    /// The pager for output on a terminal. It doesn't run while `--verbose` writes to the same terminal.
+    var pager: Pager { Pager(isEnabled: !output.noPager && !inspection.verbose) }
+
     /// Returns the parts to print.
     ///
     /// - Parameter showsHead: Whether a terminal shows the response's head by default. Pass false if `--verbose` already shows the head on

@@ -12,9 +12,9 @@ struct ProgressOptions: ParsableArguments {
     var progress: Bool?
 
     /// Returns the progress meter, or nil if progress isn't shown.
-    func makeMeter(_ colors: ColorOptions) -> ProgressMeter? {
+    func makeMeter(_ colors: ColorOptions, _ messages: MessageOptions) -> ProgressMeter? {
         let output = OutputFacts.standardError
-        guard progress ?? output.isTerminal else { return nil }
+        guard progress ?? output.isTerminal, !messages.silent else { return nil }
         return ProgressMeter(bar: ProgressBar(style: colors.style(for: output), isUTF8: output.isUTF8))
     }
 }

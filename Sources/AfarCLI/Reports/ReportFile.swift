@@ -89,7 +89,7 @@ enum ReportFile {
             return true
         } catch {
             let reason = (error as? Failure)?.message ?? "\(TerminalText.line(error.localizedDescription))."
-            StandardError.write("afar: the report was not written: \(reason)\n")
+            Messages.error("the report was not written: \(reason)")
             return false
         }
     }

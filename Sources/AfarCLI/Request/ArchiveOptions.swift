@@ -101,7 +101,7 @@ enum ArchiveFile {
         var isSaved = true
         for (file, archive) in files {
             do { try archive().write(to: file) } catch {
-                StandardError.write("afar: the archive was not saved: \(TerminalText.line("\(error)")).\n")
+                Messages.error("the archive was not saved: \(TerminalText.line("\(error)")).")
                 isSaved = false
             }
         }

@@ -15,17 +15,20 @@ enum Body: Equatable {
     init?(_ options: BodyOptions, items: [RequestItem] = []) throws {
         let files = items.filter { $0.kind == .file }
         let format = options.format ?? (files.isEmpty ? .json : .multipart)
-        let kinds = [
-            ("request items", !items.isEmpty), ("--json", !options.json.isEmpty), ("--form", !options.form.isEmpty),
-            ("--data", !options.data.isEmpty), ("--data-raw", options.dataRaw != nil), ("--raw", options.raw != nil),
-            ("--part", !options.part.isEmpty),
-        ]
-        .filter(\.1).map(\.0)
-        guard kinds.count <= 1 || kinds == ["request items", "--json"] && format == .json else {
+        let kinds =
+            [
+                ("request items", !items.isEmpty), ("--json", !options.json.isEmpty), ("--form", !options.form.isEmpty),
+                ("--raw", options.raw != nil), ("--part", !options.part.isEmpty),
+            ]
+            .filter(\.1).map(\.0) + options.dataNames.prefix(1)
+        let canCombine = kinds == ["request items", "--json"] && format == .json && !options.hasJSONText
+        guard kinds.count <= 1 || canCombine else {
             throw Failure(.usage, "A request has one body: choose between \(kinds.joined(separator: " and ")).")
         }
         if !items.isEmpty, format != .json {
             try self.init(items, as: files.isEmpty ? format : .multipart)
+        } else if options.hasJSONText {
+            self = try .jsonText(options.json)
         } else if !items.isEmpty || !options.json.isEmpty {
             if let file = files.first {
                 throw Failure(.usage, "\(file.label) is a file, which requires --as multipart. For its text, write =@.")
@@ -33,11 +36,8 @@ enum Body: Equatable {
             self = .json(try JSONTree.text(of: options.json.map { try RequestItem(jsonOption: $0) } + items))
         } else if !options.form.isEmpty {
             self = .urlEncoded(try options.form.map { try NamedValue($0, option: "--form") }.urlEncoded)
-        } else if !options.data.isEmpty {
-            self = .urlEncoded(
-                Data(try options.data.map { try InputBytes.data($0) }.joined(separator: [UInt8(ascii: "&")])))
-        } else if let text = options.dataRaw {
-            self = .urlEncoded(text)
+        } else if let data = try options.formData() {
+            self = .urlEncoded(data)
         } else if let raw = options.raw {
             let path = raw.hasPrefix("@") && raw != "@-" ? String(raw.dropFirst()) : nil
             let bytes =
@@ -69,10 +69,32 @@ enum Body: Equatable {
 
     private static func json(_ text: String) -> Body { .bytes(Data(text.utf8), contentType: "application/json") }
 
+    /// Creates a body of JSON texts or files, which are joined without a separator, as in curl.
+    private static func jsonText(_ values: [String]) throws -> Body {
+        let pieces = try values.map { value in
+            guard value.hasPrefix("@") else { return Data(value.utf8) }
+            return try InputBytes.contents(of: String(value.dropFirst()), option: "--json \(value)")
+        }
+        let bytes = Data(pieces.joined())
+        guard values.count == 1 || MisplacedWords.isJSON(String(decoding: bytes, as: UTF8.self)) else {
+            throw Failure(
+                .usage,
+                "The values of --json can't be joined. Use one JSON text, one @file, or name=value for each member.")
+        }
+        let path = values.count == 1 && values[0] != "@-" && values[0].hasPrefix("@") ? values[0].dropFirst() : nil
+        return .bytes(bytes, contentType: "application/json", path: path.map { String($0) })
+    }
+
     private static func urlEncoded(_ text: String) -> Body { urlEncoded(Data(text.utf8)) }
 
-    private static func urlEncoded(_ bytes: Data) -> Body {
-        .bytes(bytes, contentType: "application/x-www-form-urlencoded")
+    private static func urlEncoded(_ bytes: Data) -> Body { .bytes(bytes, contentType: formType) }
+
+    private static let formType = "application/x-www-form-urlencoded"
+
+    /// Whether this is JSON text with the content type of a form, such as the one of `-d '{"a":1}'`.
+    var isJSONInForm: Bool {
+        guard case .bytes(let bytes, Self.formType, _) = self else { return false }
+        return MisplacedWords.isJSON(String(decoding: bytes, as: UTF8.self))
     }
 
     /// The bytes; nil for a multipart form.
@@ -131,9 +153,13 @@ enum InputBytes {
     /// Returns the value of `--data`: text, or a file or the standard input without line breaks and null characters, as in curl.
     static func data(_ argument: String, option: String = "--data") throws -> Data {
         guard argument.hasPrefix("@") else { return Data(argument.utf8) }
-        let path = String(argument.dropFirst())
-        let bytes = try path == "-" ? text("-") : file(path, option: "\(option) @\(path)")
+        let bytes = try contents(of: String(argument.dropFirst()), option: "\(option) \(argument)")
         return bytes.filter { $0 != 0 && $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
+    }
+
+    /// Returns the contents of a file, or the standard input for `-`.
+    static func contents(of path: String, option: String) throws -> Data {
+        try path == "-" ? text("-") : file(path, option: option)
     }
 
     /// Returns the contents of a file.
@@ -157,8 +183,11 @@ struct BodyOptions: ParsableArguments {
     @Option(
         parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
-            "A member of a JSON object: name=text, or name:=3 for any JSON value. Can be repeated.",
-            valueName: "name=value"))
+            """
+            A member of a JSON object: name=text, or name:=3 for any JSON value. Can be repeated. Or the whole body, as in \
+            curl: a JSON object or array, or @file. Accept: application/json is sent with it.
+            """,
+            valueName: "name=value|json|@file"))
     var json: [String] = []
 
     @Option(
@@ -179,6 +208,15 @@ struct BodyOptions: ParsableArguments {
     @Option(
         parsing: .unconditional, help: ArgumentHelp("Like --data, for text that can begin with @.", valueName: "text"))
     var dataRaw: String?
+
+    @Option(
+        parsing: .unconditionalSingleValue,
+        help: ArgumentHelp(
+            """
+            Like --data, percent-encoded: text, name=text, @file or name@file. Can be repeated, and follows the values of \
+            --data.
+            """, valueName: "data"))
+    var dataUrlencode: [String] = []
 
     @Option(
         parsing: .unconditional,
@@ -204,4 +242,32 @@ struct BodyOptions: ParsableArguments {
         name: .customLong("as"),
         help: "The format of the body of request items. (default: json, or multipart if one is a file)")
     var format: BodyFormat?
+
+    /// The names of the options for ``formData()``.
+    fileprivate var dataNames: [String] {
+        [
+            ("--data", !data.isEmpty), ("--data-raw", dataRaw != nil), ("--data-urlencode", !dataUrlencode.isEmpty),
+        ].filter(\.1).map(\.0)
+    }
+
+    /// Returns the data of `--data` and similar options, joined by "&"; nil without these options.
+    func formData() throws -> Data? {
+        guard !dataNames.isEmpty else { return nil }
+        var pieces = try data.map { try InputBytes.data($0) }
+        if let dataRaw { pieces.append(Data(dataRaw.utf8)) }
+        for value in dataUrlencode.map(URLEncodedValue.init) {
+            // Text with @ isn't always meant to be the name of a file, and can be a secret.
+            let option = "--data-urlencode (write =text for text with @)"
+            let bytes =
+                value.isFile ? try InputBytes.contents(of: value.content, option: option) : Data(value.content.utf8)
+            pieces.append(Data(value.encoded(bytes).utf8))
+        }
+        return Data(pieces.joined(separator: [UInt8(ascii: "&")]))
+    }
+
+    /// Whether `--json` contains the whole body instead of members.
+    var hasJSONText: Bool {
+        json.contains { $0.hasPrefix("@") || MisplacedWords.isJSON($0) }
+            || json.count > 1 && MisplacedWords.isJSON(json.joined())
+    }
 }

@@ -1,4 +1,5 @@
 import Afar
+import ArgumentParser
 import Foundation
 
 /// Advice for command lines in which an option received the URL, or in which an argument belongs to another option.
@@ -14,6 +15,40 @@ enum MisplacedWords {
                 + otherMeaning(of: option)
         }
         return nil
+    }
+
+    /// Returns what to write instead of an argument after the URL, for commands that take a file or a message in another way.
+    static func adviceForUnexpectedArgument(of command: String) -> String? {
+        switch command {
+        case Upload._commandName: "afar upload takes the file as an option: afar upload URL --file FILE"
+        case OpenWebSocket._commandName: "afar ws sends the lines of the standard input: echo MESSAGE | afar ws URL"
+        default: nil
+        }
+    }
+
+    /// Checks that no long option has an empty value after "=". The parser would use the next argument, such as the URL, as its value.
+    static func checkValues(in arguments: [String]) throws {
+        let words = arguments.prefix { $0 != "--" }
+        func isEmpty(_ word: String) -> Bool { word.wholeMatch(of: /--[a-z][a-z0-9-]*=/) != nil }
+        // afar curl has curl's syntax.
+        guard words.contains(where: isEmpty), words.first != CurlCommandLine._commandName else { return }
+        let command = AfarTool.configuration.subcommands.first { $0._commandName == words.first }
+        let options = CommandOption.all(of: command ?? RequestCommand<AnyRequest>.self)
+        let namesWithValue = Set(options.filter { !$0.isFlag }.flatMap(\.names))
+        var isValue = false
+        for word in words {
+            if !isValue, isEmpty(word) {
+                let name = String(word.dropLast())
+                let isFlag = options.contains { $0.isFlag && $0.names.contains(name) }
+                throw Failure(
+                    .usage,
+                    "\(word) has no value. "
+                        + (isFlag
+                            ? "\(name) takes none: remove the equals sign."
+                            : "Write it after the equals sign. For an empty value, write \(name) ''."))
+            }
+            isValue = !isValue && namesWithValue.contains(word)
+        }
     }
 
     /// Returns the failure of a command line whose first argument is a request item instead of a URL; nil if it can be a URL.
@@ -32,7 +67,7 @@ enum MisplacedWords {
             return " It's a URL: write the value of \(option) before it."
                 + otherMeaning(of: option)
         }
-        guard ["--json", "--form"].contains(option), text.hasPrefix("@"), text.count > 1 else { return "" }
+        guard option == "--form", text.hasPrefix("@"), text.count > 1 else { return "" }
         return " To send a file, write --raw \(text)."
     }
 

@@ -26,10 +26,16 @@ struct RequestPlan {
     private let query: String
     /// The headers of items.
     private let itemHeaders: [HeaderArgument]
+    /// The Accept header that belongs to the body, if any.
+    private let accept: String?
+    /// Whether JSON text is sent as a form, because an option for forms contains it.
+    private(set) var sendsJSONAsForm = false
 
     /// Creates the plan of the same request to another URL. The plan uses only the credential of that URL's session.
     init(repeating plan: RequestPlan, at url: String, _ options: some RequestSending) throws {
-        try self.init(url: url, query: plan.query, headers: plan.itemHeaders, options) { (plan.method, plan.body) }
+        try self.init(url: url, query: plan.query, headers: plan.itemHeaders, accept: plan.accept, options) {
+            (plan.method, plan.body)
+        }
     }
 
     /// Creates the plan of a request without a body.
@@ -51,14 +57,14 @@ struct RequestPlan {
         }
         var query = try values(.query, .queryFile).urlEncoded
         if choice.isGet {
-            var data = try bodyOptions.data.map { String(decoding: try InputBytes.data($0), as: UTF8.self) }
-            if let text = bodyOptions.dataRaw { data.append(text) }
-            query = ([query] + data).filter { !$0.isEmpty }.joined(separator: "&").replacing("#", with: "%23")
-            (bodyOptions.data, bodyOptions.dataRaw) = ([], nil)
+            let data = try bodyOptions.formData().map { String(decoding: $0, as: UTF8.self) } ?? ""
+            query = [query, data].filter { !$0.isEmpty }.joined(separator: "&").replacing("#", with: "%23")
+            (bodyOptions.data, bodyOptions.dataRaw, bodyOptions.dataUrlencode) = ([], nil, [])
         }
         let headers = try target.items.filter(\.kind.isHeader).map { try $0.header }
         let data = target.items.filter(\.kind.isData)
-        try self.init(url: target.url, query: query, headers: headers, options) { [bodyOptions] in
+        let accept = bodyOptions.hasJSONText ? "application/json" : nil
+        try self.init(url: target.url, query: query, headers: headers, accept: accept, options) { [bodyOptions] in
             let body = try Body(bodyOptions, items: data)
             let method = try choice.method(word: target.method, command: commandMethod, hasBody: body != nil)
             return (method, body)
@@ -66,7 +72,7 @@ struct RequestPlan {
     }
 
     private init(
-        url: String, query: String, headers: [HeaderArgument], _ options: some RequestSending,
+        url: String, query: String, headers: [HeaderArgument], accept: String? = nil, _ options: some RequestSending,
         _ content: () throws -> (HTTPMethod, Body?)
     ) throws {
         guard !url.allSatisfy(\.isWhitespace) else {
@@ -75,7 +81,7 @@ struct RequestPlan {
         if url.prefixMatch(of: /[\s$]*curl\s/) != nil {
             throw Failure(.usage, "This is a curl command instead of a URL. To run it, write: afar curl '…'")
         }
-        (self.query, itemHeaders) = (query, headers)
+        (self.query, itemHeaders, self.accept) = (query, headers, accept)
         let parameters = try options.sending.query.map { try NamedValue($0, option: "--query") }.urlEncoded
         self.url = URLText.complete(url, query: [parameters, query].filter { !$0.isEmpty }.joined(separator: "&"))
         let fields = try options.sending.headers.map { try HeaderArgument($0) } + headers
@@ -100,7 +106,11 @@ struct RequestPlan {
             self.headers.add(authorization)
         }
         (method, body) = try content()
-        if let contentType = body?.contentType, canAdd("Content-Type") { self.headers.add(.contentType(contentType)) }
+        if let contentType = body?.contentType, canAdd("Content-Type") {
+            self.headers.add(.contentType(contentType))
+            sendsJSONAsForm = body?.isJSONInForm == true
+        }
+        if let accept, canAdd("Accept") { self.headers.add(.accept(accept)) }
         try checkRemovedHeaders()
     }
 
@@ -222,8 +232,11 @@ struct NamedValue: Equatable {
 
     /// Parses "name=value", where the value can contain "=".
     init(_ text: String, option: String) throws {
-        if ["--json", "--form"].contains(option), MisplacedWords.isJSON(text) {
-            throw Failure(.usage, "\(option) requires name=value, not JSON text. To send JSON text, write --raw '{…}'.")
+        if option == "--json", text.first(where: { !$0.isWhitespace }) == "{" {
+            throw Failure(.usage, "--json: the JSON text is invalid. To send any text, write --raw '…'.")
+        }
+        if option == "--form", MisplacedWords.isJSON(text) {
+            throw Failure(.usage, "--form requires name=value, not JSON text. To send JSON text, write --json '{…}'.")
         }
         guard let sign = text.firstIndex(of: "="), sign != text.startIndex else {
             let advice = MisplacedWords.advice(for: text, option: option)

@@ -59,7 +59,7 @@ struct RequestWords: ParsableArguments {
         if let failure = MisplacedWords.failure(forItemInsteadOfURL: url) { throw failure }
         let items = try words.map { word in
             guard !MisplacedWords.isJSON(word) else {
-                throw Failure(.usage, "JSON text isn't a request item. To send JSON text, write --raw '{…}'.")
+                throw Failure(.usage, "JSON text isn't a request item. To send JSON text, write --json '{…}'.")
             }
             do {
                 return try RequestItem(word)
@@ -139,7 +139,9 @@ struct MethodOptions: ParsableArguments {
     @Flag(name: [.customShort("I"), .customLong("head")], help: "Request only the status and the headers (HEAD).")
     var isHead = false
 
-    @Flag(name: [.customShort("G"), .customLong("get")], help: "Add the text of --data to the URL's query instead.")
+    @Flag(
+        name: [.customShort("G"), .customLong("get")],
+        help: "Add the text of --data and --data-urlencode to the URL's query instead.")
     var isGet = false
 
     func validate() throws {
@@ -168,8 +170,8 @@ struct MethodOptions: ParsableArguments {
             if isHead, let hint = ForeignOption.misuse(of: "-I") { throw Failure(.usage, hint) }
             throw Failure(
                 .usage,
-                "A \(method.rawValue) request usually has no body. For parameters, use name==text or --query; for a body, "
-                    + "afar post. To send it anyway, add --method \(method.rawValue).")
+                "A \(method.rawValue) request usually has no body. For parameters, use name==text, --query, or -G with "
+                    + "--data; for a body, afar post. To send it anyway, add --method \(method.rawValue).")
         }
         return method
     }

@@ -6,7 +6,7 @@ import HTTPTypes
 /// The retries of a request.
 struct Retries {
     let limit: UInt
-    /// The delay before the first retry, in seconds; nil for a random delay.
+    /// The delay before each retry, in seconds; nil for random delays.
     var delay: Double?
     /// Whether to retry requests that aren't idempotent, and all statuses from 500 to 599.
     var includesAll = false
@@ -22,19 +22,21 @@ struct Retries {
         guard limit > 0 else { return nil }
         let (methods, statuses) = (RetryPolicy.defaultRetryableHTTPMethods, RetryPolicy.defaultRetryableHTTPStatusCodes)
         return RetryPolicy(
-            retryLimit: limit, exponentialBackoffScale: delay ?? RetryPolicy.defaultExponentialBackoffScale,
+            retryLimit: limit, exponentialBackoffScale: delay == nil ? RetryPolicy.defaultExponentialBackoffScale : 0,
             retryableHTTPMethods: includesAll ? methods.union([.post, .patch]) : methods,
             retryableHTTPStatusCodes: includesAll ? statuses.union(500...599) : statuses,
             jitter: delay == nil ? .full : .none, maximumRetryAfter: 300)
     }
 
-    /// The retry policy, its exception for output that can't be repeated, and the note for requests that it would retry if they had
-    /// another method.
+    /// The retrier, its exception for output that can't be repeated, and the note for requests that it would retry if they had another
+    /// method.
     var interceptors: [any RequestInterceptor] {
-        policy.map { [UnrepeatableOutput(policy: $0), $0, UnretriedRequest(policy: $0)] } ?? []
+        guard let policy else { return [] }
+        let retrier: any RequestInterceptor = delay.map { FixedDelay(policy: policy, seconds: $0) } ?? policy
+        return [UnrepeatableOutput(policy: policy), retrier, UnretriedRequest(policy: policy)]
     }
 
-    /// curl's options for the same number of retries. curl's delay has whole seconds and doesn't grow.
+    /// curl's options for the same retries. curl's delay has whole seconds.
     var curlOptions: [String] {
         guard limit > 0 else { return [] }
         return ["--retry", "\(limit)", "--retry-connrefused"]
@@ -74,6 +76,26 @@ struct Retries {
     }
 }
 
+/// Retries like a policy without delays, but waits before each retry.
+private struct FixedDelay: RequestInterceptor {
+    let policy: RetryPolicy
+    let seconds: Double
+
+    func retry(
+        _ request: Request, for session: Session, dueTo error: any Error,
+        completion: @escaping @Sendable (RetryResult) -> Void
+    ) {
+        policy.retry(request, for: session, dueTo: error) { [seconds] result in
+            // The policy's own delay is the server's `Retry-After`.
+            if case .retryWithDelay(let delay) = result {
+                completion(.retryWithDelay(max(delay, seconds)))
+            } else {
+                completion(result)
+            }
+        }
+    }
+}
+
 /// Notes that a request wasn't retried because of its method.
 struct UnretriedRequest: RequestInterceptor {
     private static let methods = Locked<[HTTPMethod]>([])
@@ -100,7 +122,7 @@ struct UnretriedRequest: RequestInterceptor {
             let advice =
                 [.post, .patch].contains(method)
                 ? " To retry it, add --retry-all. The server can then execute it twice." : ""
-            StandardError.write("afar: The \(name) request was not retried.\(advice)\n")
+            Messages.note("The \(name) request was not retried.\(advice)")
         }
     }
 }

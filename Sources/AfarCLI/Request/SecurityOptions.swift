@@ -294,6 +294,7 @@ private struct OneCredential: CredentialProvider {
     func credential(for space: URLProtectionSpace) async throws -> URLCredential? {
         guard HostName(space.host) == host, space.port == port else { return nil }
         if let scheme, space.authenticationMethod != scheme.method { return nil }
+        UnsentCredentials.noteRequest()
         return URLCredential(user: name, password: password, persistence: .none)
     }
 }

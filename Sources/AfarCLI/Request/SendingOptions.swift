@@ -22,12 +22,13 @@ struct SendingOptions: ParsableArguments {
 
     @Option(
         name: [.customShort("m", allowingJoined: true), .long],
-        help: ArgumentHelp("The time limit for the entire request: 30, 1.5s, 500ms or 2m.", valueName: "time"),
+        help: ArgumentHelp(
+            "The time limit for the entire request: 30, 1.5s, 500ms or 2m. 0 means no limit.", valueName: "time"),
         transform: { try TimeArgument($0, option: "--timeout", in: TimeArgument.Range.timeout) })
     var timeout: TimeArgument?
 
     @Option(
-        help: ArgumentHelp("The time limit for connecting. (default: 30)", valueName: "time"),
+        help: ArgumentHelp("The time limit for connecting; 0 for none. (default: 30)", valueName: "time"),
         transform: { try TimeArgument($0, option: "--connect-timeout", in: TimeArgument.Range.timeout) })
     var connectTimeout: TimeArgument?
 
@@ -47,7 +48,7 @@ struct SendingOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The delay before the first retry, which doubles each time. (default: random, up to 0.5)",
+            "The delay before each retry. (default: random, up to 0.5 and twice as much each time)",
             valueName: "time"),
         transform: { try TimeArgument($0, option: "--retry-delay", in: TimeArgument.Range.delay) })
     var retryDelay: TimeArgument?
@@ -188,11 +189,11 @@ extension RequestSending {
         configuration.exchangeOptions.omitsAccept = plan.removes("Accept")
         configuration.httpShouldSetCookies = !plan.removes("Cookie")
         configuration.joinsCookies = true
-        if let timeout = sending.timeout?.seconds {
+        if let timeout = sending.timeout?.timeout {
             configuration.timeoutIntervalForResource = timeout
             configuration.timeoutIntervalForRequest = timeout
         }
-        if let limit = sending.connectTimeout?.seconds { configuration.timeoutIntervalForConnect = limit }
+        if let limit = sending.connectTimeout?.timeout { configuration.timeoutIntervalForConnect = limit }
         if let maxRedirects = sending.maxRedirects { configuration.maximumRedirects = maxRedirects }
         configuration.publicSuffixList = SystemPublicSuffixList.shared
         // Recordings and requests that aren't sent contain no new cookies.
@@ -255,7 +256,7 @@ enum CookieJarFile {
             try opened.withLock { $0 }?.flush()
             return true
         } catch {
-            StandardError.write("afar: the cookies were not saved: \(TerminalText.line(error.description)).\n")
+            Messages.error("the cookies were not saved: \(TerminalText.line(error.description)).")
             return false
         }
     }

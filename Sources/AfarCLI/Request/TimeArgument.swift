@@ -6,8 +6,8 @@ struct TimeArgument: Equatable, CustomStringConvertible {
     enum Range {
         /// From a millisecond to a week.
         static let limit = 0.001...604_800.0
-        /// From a microsecond to a week.
-        static let timeout = 0.000_001...604_800.0
+        /// From zero, which means no limit, to a week.
+        static let timeout = 0...604_800.0
         /// From a millisecond to a day.
         static let interval = 0.001...86_400.0
         /// From zero to a day.
@@ -19,6 +19,9 @@ struct TimeArgument: Equatable, CustomStringConvertible {
     var seconds: Double
 
     var duration: Duration { .seconds(seconds) }
+
+    /// The value as a timeout, for which 0 means no limit. Sessions don't measure timeouts from 31 years.
+    var timeout: Double { seconds == 0 ? 1e9 : seconds }
 
     /// The number of seconds, rounded up.
     var wholeSeconds: Int { Int(seconds.rounded(.up)) }

@@ -15,7 +15,7 @@ struct UnreadInput {
     /// Prints the note if the request has no body although its method usually has one, and the standard input contains data.
     func report() {
         guard !hasBody, Self.methods.contains(method), Self.isWaiting(on: STDIN_FILENO) else { return }
-        StandardError.write("afar: The standard input was not sent. To send it as the body, add --raw -\n")
+        Messages.note("The standard input was not sent. To send it as the body, add --raw -")
     }
 
     /// Returns whether a pipe contains data, or whether nothing has been read from a file that isn't empty.

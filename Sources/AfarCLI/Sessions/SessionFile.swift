@@ -151,7 +151,7 @@ final class SessionFile: Sendable {
                 try session.write()
             } catch {
                 let reason = (error as? Failure)?.message ?? "\(error.localizedDescription)."
-                StandardError.write("afar: the session was not saved: \(TerminalText.line(reason))\n")
+                Messages.error("the session was not saved: \(TerminalText.line(reason))")
                 isSaved = false
             }
         }

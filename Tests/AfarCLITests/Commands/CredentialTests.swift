@@ -95,6 +95,22 @@ struct CredentialTests {
         await server.stop()
     }
 
+    @Test(.timeLimit(.minutes(5))) func credentialsThatAreNotSentAreNoted() async throws {
+        let server = try await TestServer.start()
+        let (missing, asking) = (server.url("/status/404").absoluteString, server.url("/hidden").absoluteString)
+        server.route("/hidden") { request in
+            request.headers["Authorization"] == nil
+                ? .text("", status: 401).adding("WWW-Authenticate", "Basic realm=a") : .text("", status: 404)
+        }
+        let noted = try await Tool.run(missing, "-u", "ada:hush")
+        #expect(noted.status == 0 && noted.errors.hasPrefix("afar: The server didn't ask for the credentials"))
+        #expect(noted.errors.contains("add --auth basic\n") && !noted.errors.contains("hush"))
+        for arguments in [[missing, "--auth", "basic"], [missing, "-sS"], [asking]] {
+            #expect(try await Tool.run(arguments + ["-u", "ada:hush"]).errors == "")
+        }
+        await server.stop()
+    }
+
     @Test func aFileForKeysThatCannotBeWrittenIsNamed() async throws {
         let outcome = try await Tool.run("get", "https://localhost:1/", "--keylog", "/nonexistent/log")
         #expect(outcome.status == 2 && outcome.errors.contains("/nonexistent/log, cannot be written"))
@@ -122,7 +138,7 @@ struct CredentialTests {
         for part in ["--digest", "--user ada", "--cacert \(Self.bundle)", "--pinnedpubkey", "sha256//NEVIZ"] {
             #expect(outcome.text.contains(part), "\(part)")
         }
-        #expect(!outcome.text.contains("lovelace"))
+        #expect(!outcome.text.contains("lovelace") && outcome.errors.hasPrefix("afar: Secrets are hidden"))
         let other = try await Tool.run(
             "get", "https://example.com/", "--insecure-host", "example.org", "--cert", "me.p12", "--curl")
         #expect(!other.text.contains("--insecure") && other.text.contains("--cert-type P12"))

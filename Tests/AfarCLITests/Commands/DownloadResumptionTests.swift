@@ -1,7 +1,10 @@
 import AfarCore
 import AfarTestServer
+import ArgumentParser
 import Foundation
 import Testing
+
+@testable import AfarCLI
 
 /// Tests for `afar download --resume`.
 struct DownloadResumptionTests {
@@ -36,6 +39,7 @@ struct DownloadResumptionTests {
         #expect(broken.status == 6)
         #expect(broken.errors.contains("letters.part. Run the same command again to continue."))
         try #expect(directory.names == ["letters.part"])
+        #expect(ResumableDownloadDirectory.exists(at: directory.url.appending(path: "letters.part").path))
         #expect(try part("letters") == Data(Self.letters.prefix(10).utf8))
         let whole = try await resume(url, "--transport", transport)
         #expect(whole.status == 0, "\(whole.errors)")
@@ -74,6 +78,17 @@ struct DownloadResumptionTests {
         try #expect(directory.names == ["whole"])
         #expect(try directory.contents(of: "whole") == PseudoRandomBytes.bytes(size, seed: 1))
         #expect(server.requestCount == Set(places).count + 1)
+    }
+
+    /// Another program's partial file can't be continued.
+    @Test func anExistingFileIsExplained() throws {
+        try directory.write("part", to: "file")
+        for (options, isExplained) in [([], false), (["--resume"], true)] {
+            let options = try FileOptions.parse(options + ["-o", directory.url.appending(path: "file").path])
+            let failure = try #require(throws: Failure.self) { try DownloadTarget(options, url: "http://x/") }
+            #expect(failure.status == .usage && failure.message.contains("already exists. Replace it with --force"))
+            #expect(failure.message.contains("Only a download that was started with --resume") == isExplained)
+        }
     }
 
     private struct Ended: Error {}

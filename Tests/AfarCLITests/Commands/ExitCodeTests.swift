@@ -16,7 +16,7 @@ struct ExitCodeTests {
     @Test(arguments: [
         (["get"], "<url>"), (["gett", "x"], "Did you mean \"afar get\"?"),
         (["downlaod"], "Did you mean \"afar download\"?"),
-        (["get", "x", "--frob"], "--frob"), (["get", "x", "--timeout", "0"], "--timeout"),
+        (["get", "x", "--frob"], "--frob"), (["get", "x", "--timeout", "169h"], "--timeout"),
         (["get", "x", "--timeout", "nan"], "--timeout"), (["get", "x", "-H", "nocolon"], "'Name: value'"),
         (["get", "http://x", "-H", "a b: c"], "starts with \"a\""), (["get", "x", "--query", "novalue"], "--query"),
         (["get", ""], "empty"), (["get", "http://a b/"], "http://a b/"), (["get", "ftp://x/"], "ftp"),

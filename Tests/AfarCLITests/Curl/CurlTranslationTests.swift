@@ -39,21 +39,33 @@ struct CurlTranslationTests {
             ])
     }
 
-    @Test func ignoredOptionsAreListedWithReasons() {
-        let translation = Self.translate("curl -sSL --compressed -# --no-keepalive --tcp-nodelay x.example")
-        #expect(translation.commands == [["http://x.example", "-s"]])
+    @Test func optionsWhoseEffectIsLostAreListedWithReasons() {
+        let translation = Self.translate(
+            "curl -# --no-sessionid --no-xattr --tr-encoding -H 'Expect: 100-continue' x.example")
+        #expect(translation.commands == [["http://x.example", "--no-follow"]])
         #expect(
             translation.ignored.map { $0.prefix { $0 != ":" } } == [
-                "-S", "--compressed", "-#", "--no-keepalive", "--tcp-nodelay",
+                "-#", "--no-sessionid", "--tr-encoding", "-H 'Expect'",
             ])
+    }
+
+    @Test(arguments: [
+        "-sSL", "--compressed", "-q", "--no-keepalive", "--tcp-nodelay", "--tlsv1.2", "--clobber",
+        "--no-progress-meter",
+        "--ssl-no-revoke", "--retry-connrefused", "-G", "--ftp-pasv", "-H Expect:", "-H Accept:", "-H no-colon",
+        "--max-redirs 3", "--proto-redir =https", "--resolve -x.example:80", "--no-location-trusted", "-m 0",
+    ])
+    func optionsWithoutAnEffectAreQuiet(options: String) {
+        let translation = Self.translate("curl \(options) x.example")
+        #expect(translation.commands.count == 1 && translation.ignored == [], "\(translation)")
     }
 
     @Test func allProblemsAreListed() {
         let translation = Self.translate(
-            "curl --location-trusted -K file --next --ftp-pasv --bogus=1 -C - -w '%{certs}' 'x.example/[1-3]' ftp://a"
+            "curl --location-trusted -K file --next --ftp-pasv --bogus=1 -C - --no-clobber -w '%{certs}' 'x.example/[1-3]' ftp://a"
         )
         #expect(translation.commands.isEmpty)
-        for name in ["--location-trusted", "-K", "--next", "--bogus", "-C", "-w"] {
+        for name in ["--location-trusted", "-K", "--next", "--bogus", "-C", "--no-clobber", "-w"] {
             #expect(translation.problems.contains { $0.hasPrefix(name) }, "\(name): \(translation.problems)")
         }
     }
@@ -74,13 +86,13 @@ struct CurlTranslationTests {
         #expect(names.count > 250)
         for name in names where name != "url" {
             let kinds = [
-                CurlRequest.translated.contains(name), CurlOption.ignored[name] != nil, CurlOption.refused[name] != nil,
+                CurlRequest.translated.contains(name), CurlOption.unneeded[name] != nil,
+                CurlOption.ignored[name] != nil, CurlOption.refused[name] != nil,
             ]
             #expect(kinds.filter(\.self).count == 1, "\(name)")
         }
-        for name in CurlRequest.translated.union(CurlOption.ignored.keys).union(CurlOption.refused.keys) {
-            #expect(names.contains(name), "\(name)")
-        }
+        let tables = [CurlOption.unneeded, CurlOption.ignored, CurlOption.refused]
+        for name in CurlRequest.translated.union(tables.flatMap(\.keys)) { #expect(names.contains(name), "\(name)") }
     }
 
     /// Compares the names and arities with those of the installed curl.

@@ -172,13 +172,14 @@ struct PastedCommand: CustomTestStringConvertible {
             "curl -sS --fail-with-body --json '{\"model\":\"m\"}' https://api.example.com/v1/x",
             """
             https://api.example.com/v1/x -d '{"model":"m"}' -H 'Content-Type: application/json' -H 'Accept: application/json' \
-            --no-follow -s --fail-with-body
+            --no-follow -s -S --fail-with-body
             """),
         PastedCommand("curl -I https://example.com", "https://example.com -I --no-follow"),
-        PastedCommand("curl -sSLk https://example.com", "https://example.com -k -s"),
-        PastedCommand("curl -fsSL https://example.com/install.sh", "https://example.com/install.sh -s -f"),
+        PastedCommand("curl -sSLk https://example.com", "https://example.com -k -s -S"),
+        PastedCommand("curl -fsSL https://example.com/install.sh", "https://example.com/install.sh -s -S -f"),
         PastedCommand(
-            "curl --proto '=https' --tlsv1.2 -sSf https://sh.example.com", "https://sh.example.com --no-follow -s -f"),
+            "curl --proto '=https' --tlsv1.2 -sSf https://sh.example.com", "https://sh.example.com --no-follow -s -S -f"
+        ),
         PastedCommand("curl -LO https://example.com/a.tar.gz", "https://example.com/a.tar.gz -O"),
         PastedCommand("curl -Lo ./kind https://example.com/kind", "https://example.com/kind -o ./kind"),
         PastedCommand("curl -o a.bin -- https://example.com/a", "https://example.com/a --no-follow -o a.bin"),

@@ -100,6 +100,13 @@ import Testing
         #expect(!result.given.contains(pair[0]) || pair[0].contains(" "), "\(text): \(words)")
     }
 
+    /// The parser would use the next argument as the value.
+    @Test func aDefaultCanBeEmpty() throws {
+        let file = try DefaultsFile(path: "config", text: "--charset=utf-8\n--proxy ''")
+        let command = try #require(try Self.command(["get", "x"], in: file) as? RequestCommand<Get>)
+        #expect(command.network.proxy?.isEmpty == true && command.target.words == ["x"])
+    }
+
     @Test(arguments: [
         ("--retry-delay 2", ["get", "x", "--retry", "1"], "--retry-delay", true),
         ("--retry-delay 2", ["get", "x"], "--retry-delay", false),

@@ -27,6 +27,31 @@ struct TopicTests {
         #expect(!text.contains("](") && !text.contains("```"))
     }
 
+    @Test func tasksAreHeadingsWithCommands() throws {
+        let text = try #require(try GuideTopic.text(for: ["help", "tasks"], commands: Self.commands))
+        #expect(
+            text.contains("\n\nFetch a URL\n    afar :8080/get\n    http :8080/get\n    curl localhost:8080/get\n\n"))
+        #expect(text.contains("\n    HTTPie: –\n") && text.contains("name=Ada & Co'") && text.contains(" \\\n      "))
+        for line in text.split(separator: "\n") { #expect(line.count <= 80, "\(line)") }
+        let style = Style(isPretty: true, isColored: true)
+        let colored = try #require(try GuideTopic.text(for: ["help", "tasks"], commands: Self.commands, style: style))
+        #expect(colored.contains("\n\u{1B}[1mFetch a URL\u{1B}[0m\n    afar :8080/get\n"))
+    }
+
+    @Test(arguments: [
+        ("exit", "SCRIPTS AND EXIT CODES"), ("Cookie", "COOKIES AND CACHING"), ("retries", "REDIRECTS AND"),
+    ])
+    func topicsAreFoundByTheirBeginning(word: String, heading: String) throws {
+        #expect(try GuideTopic.text(for: ["help", word], commands: Self.commands)?.hasPrefix(heading) == true)
+        #expect(throws: Failure.self) { try GuideTopic.text(for: ["help", "re"], commands: Self.commands) }
+    }
+
+    @Test func quotedTextIsNotWrapped() {
+        let text = "'" + Array(repeating: "it is", count: 15).joined(separator: " \"") + "'"
+        let command = TextLayout.wrappedCommand("afar :1 \(text) b=1", indent: "  ")
+        #expect(command == "  afar :1 \\\n    \(text) \\\n    b=1")
+    }
+
     @Test func aSectionEndsBeforeTheNext() async throws {
         let outcome = try await Tool.run("help", "downloads")
         #expect(outcome.text.hasPrefix("DOWNLOADS\n\nafar download saves a response"))

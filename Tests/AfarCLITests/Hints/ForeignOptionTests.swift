@@ -9,12 +9,12 @@ import Testing
 struct ForeignOptionTests {
     @Test(arguments: [
         (["-a", "ada:hush", ":1"], "HTTPie", "--user NAME:PASSWORD --auth basic"),
-        (["-j", ":1", "a=b"], "HTTPie", "items are sent as JSON"), (["-S", ":1"], "HTTPie", "--stream"),
-        (["-sS", ":1"], "curl", "errors are shown by default"),
+        (["-j", ":1", "a=b"], "HTTPie", "items are sent as JSON"),
+        (["-C", "-", "-O", ":1"], "curl", "afar download URL --resume"),
         (["--pretty=all", ":1"], "HTTPie", "--color"), (["--download", ":1"], "HTTPie", "afar download"),
         (["--verify=no", ":1"], "HTTPie", "-k"), (["--verify", "no", ":1"], "HTTPie", "--cacert"),
-        (["--multipart", ":1", "a=b"], "HTTPie", "--as multipart"), (["--quiet", ":1"], "HTTPie", "-s -o /dev/null"),
-        (["-q", ":1"], "HTTPie", "-s -o /dev/null"), (["-q", ":1"], "curl", "--no-config"),
+        (["--multipart", ":1", "a=b"], "HTTPie", "--as multipart"), (["--quiet", ":1"], "HTTPie", "-sS -o /dev/null"),
+        (["-q", ":1"], "HTTPie", "-sS -o /dev/null"), (["-q", ":1"], "curl", "--no-config"),
         (["--dry-run", ":1"], "HTTPie", "--offline"), (["--all", ":1"], "HTTPie", "-v"),
         (["--style", "monokai", ":1"], "HTTPie", "--color never"), (["--ssl=tls1.3", ":1"], "HTTPie", "--tls-min"),
         (["--cert-key", "k", ":1"], "HTTPie", "--key FILE"), (["--auth-type=digest", ":1"], "HTTPie", "--auth"),

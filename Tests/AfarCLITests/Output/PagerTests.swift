@@ -1,4 +1,5 @@
 import AfarTestServer
+import ArgumentParser
 import Foundation
 import Testing
 
@@ -19,6 +20,11 @@ struct PagerTests {
         #expect(command([:]) == "less -FRX")
         #expect(command(["PAGER": "more -s"]) == "more -s")
         for name in ["", " ", "cat"] { #expect(command(["PAGER": name]) == nil) }
+    }
+
+    @Test func thePagerDoesNotRunBesideVerboseOutput() throws {
+        #expect(try RequestCommand<Get>.parse(["x"]).pager.isEnabled)
+        for option in ["-v", "--no-pager"] { #expect(try !RequestCommand<Get>.parse(["x", option]).pager.isEnabled) }
     }
 
     /// A server with a body that is longer than the screen.

@@ -1,4 +1,5 @@
 import AfarTestServer
+import ArgumentParser
 import Foundation
 import Testing
 
@@ -38,18 +39,44 @@ import Testing
     }
 
     @Test(arguments: [
-        ["--json", #"{"a":"b=secret"}"#], ["--json", #"["secret"]"#], ["--form", #"{"a":"secret"}"#],
-        [#"{"a":"secret"}"#],
+        ["--form", #"{"a":"secret"}"#], [#"{"a":"secret"}"#],
     ])
-    func jsonTextIsRaw(arguments: [String]) async throws {
+    func jsonTextBelongsToAnOption(arguments: [String]) async throws {
         let errors = try await errors(["post", ":1/"] + arguments)
-        #expect(errors.contains("To send JSON text, write --raw '{…}'.") && !errors.contains("secret"), "\(errors)")
+        #expect(errors.contains("To send JSON text, write --json '{…}'.") && !errors.contains("secret"), "\(errors)")
     }
 
     @Test func filesAreNamed() async throws {
-        #expect(try await errors(["post", ":1/", "--json", "@a.json"]).contains("write --raw @a.json."))
+        #expect(try await errors(["post", ":1/", "--form", "@a.txt"]).contains("write --raw @a.txt."))
         let item = try await errors(["post", ":1/", "@a.txt"])
         #expect(item.contains("write --raw @a.txt.") && item.contains("write name@a.txt."))
+    }
+
+    @Test(arguments: [
+        ["--print=", ":1"], [":1", "-i", "--timeout="], ["get", ":1", "--raw", "--json", "--frob="],
+        ["ws", ":1", "--protocol="],
+    ])
+    func anEmptyValueAfterTheEqualsSignIsAnError(arguments: [String]) throws {
+        let failure = try #require(throws: Failure.self) { try MisplacedWords.checkValues(in: arguments) }
+        let word = try #require(arguments.last { $0.hasSuffix("=") })
+        #expect(failure.status == .usage && failure.message.hasPrefix("\(word) has no value."), "\(failure)")
+    }
+
+    @Test(arguments: [
+        [":1", "--raw", "--print="], [":1", "-d", "--print="], [":1", "--data", "a="], [":1", "--", "--print="],
+        [":1", "a=", "--data=a="], ["curl", "--print=", ":1"], [":1", "--user-agent", ""], [":1", "-da="],
+    ])
+    func otherEmptyValuesAreAccepted(arguments: [String]) throws { try MisplacedWords.checkValues(in: arguments) }
+
+    @Test(arguments: [
+        (["upload", ":1", "hush"], "--file FILE"), (["ws", ":1", "hush"], "echo MESSAGE | afar ws URL"),
+    ])
+    func anArgumentAfterTheURLIsExplained(arguments: [String], part: String) throws {
+        let error = try #require(throws: (any Error).self) { try AfarTool.parseAsRoot(arguments) }
+        let failure = Failure(
+            parsing: AfarTool.message(for: error), isUsage: true, arguments: ["afar"] + arguments,
+            commands: AfarTool.commandNames)
+        #expect(failure.message.contains(part) && !failure.message.contains("hush"), "\(failure)")
     }
 
     @Test func aURLIsNoValue() async throws {

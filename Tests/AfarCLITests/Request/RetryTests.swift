@@ -1,5 +1,7 @@
 import Afar
+import AfarCore
 import AfarTestServer
+import AfarTransport
 import ArgumentParser
 import Foundation
 import Testing
@@ -8,15 +10,37 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct RetryTests {
-    @Test func theFirstDelayIsFixedAndDoubles() async throws {
-        let server = try await TestServer.start()
-        let start = ContinuousClock.now
-        let outcome = try await Tool.run(
-            "get", server.url("/unstable?key=a&failures=2").absoluteString, "--retry", "2", "--retry-delay", "0.2", "-f"
-        )
-        #expect(outcome.status == 0)
-        #expect(ContinuousClock.now - start >= .seconds(0.6))
-        #expect(server.requestCount == 3)
+    /// Records the delays of a retrier, and retries immediately.
+    private final class DelayRecorder: RequestInterceptor {
+        let retrier: any RequestInterceptor
+        let delays = Locked<[TimeInterval]>([])
+
+        init(_ retrier: any RequestInterceptor) { self.retrier = retrier }
+
+        func retry(
+            _ request: Request, for session: Session, dueTo error: any Error,
+            completion: @escaping @Sendable (RetryResult) -> Void
+        ) {
+            retrier.retry(request, for: session, dueTo: error) { [delays] result in
+                if case .retryWithDelay(let delay) = result { delays.withLock { $0.append(delay) } }
+                completion(result.retryRequired ? .retry : result)
+            }
+        }
+    }
+
+    @Test func theDelayIsFixed() async throws {
+        let (server, session) = (try await TestServer.start(), Session())
+        server.route("/busy") { _ in .text("", status: 503) }
+        server.route("/later") { _ in .text("", status: 503).adding("Retry-After", "90") }
+        for (path, delays) in [("/busy", [7.0, 7, 7]), ("/later", [90, 90, 90])] {
+            let command = try RequestCommand<Get>.parse(["x", "--retry", "3", "--retry-delay", "7"])
+            let recorder = DelayRecorder(try #require(Retries(command.sending).interceptors.first))
+            let request = session.request(server.url(path), interceptor: recorder).validate()
+            #expect(await request.serializingData().response.error != nil)
+            #expect(recorder.delays.withLock { $0 } == delays)
+        }
+        await server.stop()
+        withExtendedLifetime(session) {}
     }
 
     @Test func allIncludesPostAndEveryServerError() async throws {

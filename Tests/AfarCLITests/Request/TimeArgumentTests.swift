@@ -1,3 +1,4 @@
+import AfarCore
 import AfarTestServer
 import ArgumentParser
 import Foundation
@@ -34,6 +35,17 @@ import Testing
         #expect(outcome.status == 2)
         let option = arguments.last == "-m" ? "--timeout" : arguments.last ?? ""
         #expect(outcome.errors.hasPrefix("afar: \(option) requires a time from "), "\(outcome.errors)")
+    }
+
+    @Test func zeroMeansNoTimeout() throws {
+        let command = try RequestCommand<AnyRequest>.parse([":1", "-m", "0", "--connect-timeout", "0"])
+        let plan = try RequestPlan(
+            command.target.target(hasMethod: true), command.choice, commandMethod: nil, command, command.body)
+        let configuration = try command.makeSession(for: plan) { $0 }.configuration
+        #expect(configuration.timeoutIntervalForResource > 1e8 && configuration.timeoutIntervalForRequest > 1e8)
+        #expect(configuration.timeoutIntervalForConnect > 1e8)
+        let text = CurlCommand(plan, command, showsSecrets: false).text(.standard)
+        #expect(text.contains(" --max-time 0 --connect-timeout 0 "), "\(text)")
     }
 
     @Test func aTimeoutInMillisecondsEndsTheRequest() async throws {
