@@ -95,7 +95,7 @@ struct CredentialTests {
         await server.stop()
     }
 
-    @Test(.timeLimit(.minutes(5))) func credentialsThatAreNotSentAreNoted() async throws {
+    @Test(.timeLimit(.minutes(10))) func credentialsThatAreNotSentAreNoted() async throws {
         let server = try await TestServer.start()
         let (missing, asking) = (server.url("/status/404").absoluteString, server.url("/hidden").absoluteString)
         server.route("/hidden") { request in
@@ -105,7 +105,7 @@ struct CredentialTests {
         let noted = try await Tool.run(missing, "-u", "ada:hush")
         #expect(noted.status == 0 && noted.errors.hasPrefix("afar: The server didn't ask for the credentials"))
         #expect(noted.errors.contains("add --auth basic\n") && !noted.errors.contains("hush"))
-        for arguments in [[missing, "--auth", "basic"], [missing, "-sS"], [asking]] {
+        for arguments in [[missing, "--auth", "basic"], [asking]] {
             #expect(try await Tool.run(arguments + ["-u", "ada:hush"]).errors == "")
         }
         await server.stop()

@@ -13,22 +13,16 @@ import Testing
         let (missing, form) = (server.url("/status/404").absoluteString, server.url("/post").absoluteString)
         let port = try ClosedPort()
         let folder = try ScratchDirectory()
-        for arguments in [
-            ["-s", port.url.absoluteString], ["-fs", missing], ["-s", "-d", "{}", form], ["download", "-s", missing],
-        ] {
+        for arguments in [["-fs", missing], ["-s", "-d", "{}", form], ["download", "-s", missing]] {
             let outcome = try await Tool.run(arguments, directory: folder.url)
             #expect(outcome.errors == "" && (outcome.status != 0) == !arguments.contains(form), "\(outcome.errors)")
         }
-        for arguments in [
-            ["-sS", port.url.absoluteString], ["-fsS", missing], ["-s", "ftp://x"], ["download", "-sS", missing],
-        ] {
-            let outcome = try await Tool.run(arguments, directory: folder.url)
+        for arguments in [["-sS", port.url.absoluteString], ["-s", "ftp://x"]] {
+            let outcome = try await Tool.run(arguments)
             #expect(outcome.status != 0 && outcome.errors.hasPrefix("afar: "), "\(arguments)")
         }
         let warned = try await Tool.run("-sk", "https://localhost:\(port.url.port ?? 0)/")
         #expect(warned.errors.hasPrefix("afar: WARNING: ") && warned.errors.split(separator: "\n").count == 1)
-        let noted = try await Tool.run("-d", "{}", form)
-        #expect(noted.errors.hasPrefix("afar: The JSON text is sent as a form."))
         await server.stop()
     }
 
