@@ -73,9 +73,9 @@ import Testing
     ])
     func anArgumentAfterTheURLIsExplained(arguments: [String], part: String) throws {
         let error = try #require(throws: (any Error).self) { try AfarTool.parseAsRoot(arguments) }
-        let failure = Failure(
-            parsing: AfarTool.message(for: error), isUsage: true, arguments: ["afar"] + arguments,
-            commands: AfarTool.commandNames)
+        let text = AfarTool.fullMessage(for: error)
+        let failure = try #require(
+            Failure(parserText: text, arguments: ["afar"] + arguments, commands: AfarTool.commandNames))
         #expect(failure.message.contains(part) && !failure.message.contains("hush"), "\(failure)")
     }
 
