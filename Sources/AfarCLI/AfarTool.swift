@@ -62,7 +62,7 @@ struct AfarTool: AsyncParsableCommand {
         let status = failure.map { self.status(after: $0) } ?? .success
         let outcome = UnsavedFiles.save(after: .completed(status, failure))
         if case .interrupted(let signal) = outcome.ending { Interruption.terminate(by: signal) }
-        (outcome.isSaved || status != .success ? status : .other).exit()
+        (outcome.isSaved ? status : .other).exit()
     }
 
     /// The names of all commands. Each configuration sets its command's name, because deriving the names from the types

@@ -33,7 +33,7 @@ enum UnsavedFiles {
             for step in steps where !step() { isSaved = false }
             switch ending {
             case .completed(let status, let error):
-                isSaved = ReportFile.save(isSaved || status != .success ? status : .other, after: error) && isSaved
+                isSaved = ReportFile.save(isSaved ? status : .other, after: error) && isSaved
             case .interrupted(let signal): ReportFile.save(signal: signal)
             }
             let outcome = Outcome(ending: ending, isSaved: isSaved)
