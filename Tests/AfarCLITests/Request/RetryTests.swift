@@ -34,7 +34,7 @@ struct RetryTests {
         server.route("/later") { _ in .text("", status: 503).adding("Retry-After", "90") }
         for (path, delays) in [("/busy", [7.0, 7, 7]), ("/later", [90, 90, 90])] {
             let command = try RequestCommand<Get>.parse(["x", "--retry", "3", "--retry-delay", "7"])
-            let recorder = DelayRecorder(try #require(Retries(command.sending).interceptors.first))
+            let recorder = DelayRecorder(Interceptor(interceptors: Retries(command.sending).interceptors))
             let request = session.request(server.url(path), interceptor: recorder).validate()
             #expect(await request.serializingData().response.error != nil)
             #expect(recorder.delays.withLock { $0 } == delays)
