@@ -97,11 +97,11 @@ extension HAR.Redaction {
         if Self.isMultipart(type) {
             guard depth < Self.maximumDepth, let boundary = MultipartBoundary(type) else { return hidden(data) }
             let isForm = type.lowercased().contains("form-data")
-            let changed = boundary.changed(data) { head, content in
+            let changed = boundary.changed(data, around: hidden) { head, content in
                 let head = MultipartHead(head)
-                let isShown =
-                    head.isReadable && !(isForm && head.names.isEmpty) && !head.names.contains(where: isSecret)
-                return isShown ? body(content, type: head.type, depth: depth + 1) : Self.mask
+                if head.names.contains(where: isSecret) { return Self.mask }
+                let isReadable = head.isReadable && !(isForm && head.names.isEmpty)
+                return isReadable ? body(content, type: head.type, depth: depth + 1) : hidden(content)
             }
             return changed ?? hidden(data)
         }

@@ -34,23 +34,29 @@ struct MultipartBoundary {
         return Data(result)
     }
 
-    /// Returns the body with each part's content changed. The boundaries and part headers stay the same. Text before the first part
-    /// and after the last one is hidden.
+    /// Returns the body with each part's content changed. The boundaries and part headers stay the same.
     ///
     /// Lines can end with LF instead of CRLF.
     ///
+    /// - Parameters:
+    ///   - body: The body.
+    ///   - rest: Changes the text before the first part and after the last one, if it isn't blank.
+    ///   - part: Changes the content of a part.
     /// - Returns: The body, or `nil` if it can't be split into parts with certainty.
-    func changed(_ body: Data, part: (_ head: String, _ content: Data) -> Data) -> Data? {
+    func changed(
+        _ body: Data, around rest: (Data) -> Data, part: (_ head: String, _ content: Data) -> Data
+    ) -> Data? {
+        func outside(_ text: Bytes) -> Data { text.contains { $0 > 0x20 } ? rest(Data(text)) : Data(text) }
         let body = Array(body)
         guard let delimiters = delimiters(in: body), let first = delimiters.first else { return nil }
-        var result = Self.hidden(body[..<first.line.lowerBound])
+        var result = Array(outside(body[..<first.line.lowerBound]))
         for (index, delimiter) in delimiters.enumerated() {
             result += body[delimiter.line]
             let isLast = index == delimiters.count - 1
             let end = isLast ? body.count : delimiters[index + 1].line.lowerBound
             let piece = body[delimiter.line.upperBound..<end]
             if delimiter.isClosing {
-                result += Self.hidden(piece)
+                result += outside(piece)
             } else {
                 guard let contentStart = Self.contentStart(of: piece) else { return nil }
                 let content = isLast ? piece[contentStart...] : Self.withoutNewline(piece[contentStart...])
@@ -116,10 +122,6 @@ struct MultipartBoundary {
             guard let end = line.firstIndex(of: lineFeed) else { return nil }
             line = line[(end + 1)...]
         }
-    }
-
-    private static func hidden(_ text: Bytes) -> [UInt8] {
-        text.contains { $0 > 0x20 } ? Array(HAR.Redaction.mask) : Array(text)
     }
 }
 

@@ -2,6 +2,7 @@ import AfarCore
 import AfarHAR
 import AfarSerializers
 import AfarTesting
+import AfarTransport
 import Foundation
 import HTTPTypes
 import Testing
@@ -126,6 +127,26 @@ import Testing
         let sent = "s3cret\r\n" + Self.part("X-A: b", "c") + "--B--\r\ns3cret"
         let expected = "***" + Self.part("X-A: b", "c") + "--B--\r\n***"
         #expect(try await recorded(sent, type: "multipart/mixed; boundary=B").body?.text == expected)
+    }
+
+    /// A replay without redaction compares the rest of a body when it ignores a name.
+    @Test func onlyIgnoredNamesAreHiddenWithoutRedaction() async throws {
+        let nonce = { (value: String) in Self.part("Content-Disposition: form-data; name=nonce", value) + "--B--\r\n" }
+        let type = "multipart/form-data; boundary=B"
+        func status(_ body: String, _ transport: any Transport) async -> Int? {
+            var exchange = Exchange(
+                request: HTTPRequest(method: .post, scheme: "http", authority: "mock.test", path: "/"))
+            exchange.body = .data(Data(body.utf8))
+            exchange.request.headerFields[.contentType] = type
+            return try? await transport.send(exchange).head.status
+        }
+        let recording = RecordingTransport(around: MockTransport { _ in .status(204) }, redaction: .none)
+        #expect(await status("x" + Self.part("X-A: b", "c") + nonce("1"), recording) == 204)
+        let replay = ReplayTransport(
+            recording.archive, matching: .strict.ignoring(["nonce"]), redaction: .none)
+        #expect(await status("x" + Self.part("X-A: b", "d") + nonce("2"), replay) == nil)
+        #expect(await status("y" + Self.part("X-A: b", "c") + nonce("2"), replay) == nil)
+        #expect(await status("x" + Self.part("X-A: b", "c") + nonce("2"), replay) == 204)
     }
 
     @Test func theLastPartCanBeIncomplete() async throws {
