@@ -121,7 +121,7 @@ class Guides:
                 products = plain(name).split(", ")
                 for product in products:
                     if len(products) == 1 or product not in lines:
-                        lines[product] = (purpose, brings)
+                        lines[product] = (plain_links(purpose), plain_links(brings))
         return lines
 
     def write(self, folder, symbols):

@@ -14,11 +14,16 @@ extension Session {
     /// }
     /// ```
     ///
-    /// See ``pages(_:serializing:next:limit:interceptor:prepare:)`` for the other parameters.
+    /// See ``pages(_:serializing:next:limit:interceptor:prepare:)`` for details.
     ///
     /// - Parameters:
     ///   - url: The URL of the first page.
     ///   - headers: The headers of all requests. The default is none.
+    ///   - serializer: The serializer of the pages.
+    ///   - pagination: How to find the next page. The default is the link with the relation type `next`.
+    ///   - limit: The maximum number of pages. The default is 1,000.
+    ///   - interceptor: The interceptor of all requests. The default is nil.
+    ///   - prepare: A closure that changes each request. By default, it adds the default validation.
     @preconcurrency
     public func pages<Serializer: ResponseSerializer>(
         _ url: any URLConvertible,

@@ -33,7 +33,7 @@ public struct Pagination<Value: Sendable>: Sendable {
     /// Links are resolved against the URL of the page after redirects, and retrieved with GET. A link with an `anchor` to another
     /// resource is ignored (section 3.2). If a link leads to another origin, or a page came from another origin, all further
     /// requests omit the credentials, even if an interceptor adds them. These are `Authorization`, `Cookie`, other headers that
-    /// ``AfarCore/Redaction`` recognizes, and the session's ``AfarCore/SessionConfiguration/sensitiveHeaders``. Cookies from the
+    /// `Redaction` recognizes, and the session's ``AfarCore/SessionConfiguration/sensitiveHeaders``. Cookies from the
     /// session's store depend on the host as usual.
     ///
     /// - Parameters:

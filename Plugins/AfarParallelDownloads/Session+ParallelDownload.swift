@@ -20,6 +20,8 @@ extension Session {
     ///   - parallel: The maximum number of simultaneous requests, at least 1. The session's
     ///     ``SessionConfiguration/httpMaximumConnectionsPerHost`` also limits it. The default limit is 6.
     ///   - headers: The headers of all requests. The default is none.
+    ///   - interceptor: The interceptor of all requests. The default is nil.
+    ///   - prepare: A closure that changes each request.
     ///   - file: The destination. An existing file is replaced, and missing directories are created.
     @preconcurrency
     public func download(

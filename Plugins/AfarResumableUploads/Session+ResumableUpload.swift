@@ -62,10 +62,16 @@ extension Session {
     /// that the server doesn't have.
     ///
     /// The bytes of the current request stay in memory, by default at most 4 MiB plus one chunk. See
-    /// ``ResumableUploadOptions/chunkSize``. For the other parameters, see
+    /// ``ResumableUploadOptions/chunkSize``. For details, see
     /// ``uploadResumable(_:to:protocol:headers:interceptor:options:)-(URL,_,_,_,_,_)``.
     ///
-    /// - Parameter chunks: The sequence, which is iterated once.
+    /// - Parameters:
+    ///   - chunks: The sequence, which is iterated once.
+    ///   - url: The URL at which the server creates uploads.
+    ///   - uploadProtocol: The protocol.
+    ///   - headers: The headers of all requests. The default is none.
+    ///   - interceptor: The interceptor of all requests. The default is nil.
+    ///   - options: The options of the upload.
     @preconcurrency
     public func uploadResumable<Chunks: AsyncSequence & Sendable>(
         _ chunks: Chunks, to url: any URLConvertible, protocol uploadProtocol: ResumableUploadProtocol,

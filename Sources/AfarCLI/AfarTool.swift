@@ -103,17 +103,15 @@ struct AfarTool: AsyncParsableCommand {
         return try DefaultOptions.command(for: arguments, parse)
     }
 
-    private static func parse(_ arguments: [String]) throws -> any ParsableCommand {
+    static func parse(_ arguments: [String]) throws -> any ParsableCommand {
         do {
             return try parseAsRoot(arguments)
         } catch {
-            // In -da=1, the parser expects the value after "=", but the value of -d is "a=1".
-            let separated = arguments.flatMap { argument in
-                argument.prefixMatch(of: /-[A-Za-z][^=]+=/) == nil
-                    ? [argument] : [String(argument.prefix(2)), String(argument.dropFirst(2))]
-            }
-            guard separated != arguments, let command = try? parseAsRoot(separated) else { throw error }
-            return command
+            // Finding out about all options takes a while, so it is done only after an error.
+            guard arguments.contains(where: { $0.prefixMatch(of: /-[A-Za-z0-9].|---|--$/) != nil }) else { throw error }
+            let joined = CommandOption.joiningValues(in: arguments)
+            guard joined != arguments else { throw error }
+            return try parseAsRoot(joined)
         }
     }
 

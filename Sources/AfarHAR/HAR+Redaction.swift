@@ -97,13 +97,15 @@ extension HAR.Redaction {
         if Self.isMultipart(type) {
             guard depth < Self.maximumDepth, let boundary = MultipartBoundary(type) else { return hidden(data) }
             let isForm = type.lowercased().contains("form-data")
+            var hasSecretField = false
             let changed = boundary.changed(data, around: hidden) { head, content in
                 let head = MultipartHead(head)
+                if head.fieldNames.contains(where: isSecret) { hasSecretField = true }
                 if head.names.contains(where: isSecret) { return Self.mask }
                 let isReadable = head.isReadable && !(isForm && head.names.isEmpty)
                 return isReadable ? body(content, type: head.type, depth: depth + 1) : hidden(content)
             }
-            return changed ?? hidden(data)
+            return hasSecretField ? hidden(data) : changed ?? hidden(data)
         }
         let type = type.lowercased()
         guard let format = TextFormat(type: type) else { return data }
@@ -125,7 +127,8 @@ extension HAR.Redaction {
         case .xml: return XMLRedaction.redacted(text, hiding: isSecret)
         case .html: return XMLRedaction.redacted(text, isHTML: true, hiding: isSecret)
         case .form:
-            let parameters = String(decoding: text, as: UTF8.self).split(
+            // Other text can have the type of a form by mistake.
+            let parameters = String(decoding: redacted(text, .unspecified), as: UTF8.self).split(
                 separator: "&", omittingEmptySubsequences: false)
             return Data(parameters.map { hidden($0, isSecretParameter) }.joined(separator: "&").utf8)
         case .unspecified: return text

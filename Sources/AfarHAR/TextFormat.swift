@@ -25,10 +25,17 @@ enum TextFormat {
         }
     }
 
-    /// Returns whether the charset of a type extends ASCII or is recognized by the text's first bytes.
+    /// The beginnings of the names of charsets that extend ASCII or are recognized by the text's first bytes.
+    private static let readableCharsets = [
+        "utf-8", "utf8", "utf-16", "utf16", "utf-32", "utf32", "us-ascii", "ascii", "iso-8859", "iso8859", "latin",
+        "windows-125",
+        "cp125", "koi8", "shift_jis", "shift-jis", "sjis", "euc-", "gb", "big5", "macintosh", "tis-620",
+    ]
+
+    /// Returns whether names in ASCII can be found in text with the charset of a type.
     static func isReadable(_ type: String) -> Bool {
         HeaderParameters.values(of: "charset", in: type).allSatisfy { charset in
-            !["utf-7", "utf7", "ebcdic", "ibm037", "cp037", "ibm1047", "cp1047"].contains(where: charset.contains)
+            readableCharsets.contains { charset.hasPrefix($0) }
         }
     }
 
@@ -49,11 +56,13 @@ enum TextFormat {
 
 /// The head of a part of a multipart body.
 struct MultipartHead {
+    /// The names of the header fields.
+    let fieldNames: [String]
     /// The names of the part. More than one is invalid.
     let names: [String]
     /// The media type, or an empty string if it is missing.
     let type: String
-    /// Whether the content is of the type, without another encoding.
+    /// Whether the content is of the type, without another encoding, and isn't a message with a head of its own.
     let isReadable: Bool
 
     init(_ head: String) {
@@ -65,26 +74,29 @@ struct MultipartHead {
                 lines.append(String(line))
             }
         }
-        func fields(_ name: String) -> [String] {
-            lines.compactMap { line in
-                let label = line.prefix { $0 != ":" }
-                guard label.trimmingCharacters(in: .whitespaces).lowercased() == name else { return nil }
-                return line.dropFirst(label.count + 1).trimmingCharacters(in: .whitespaces)
-            }
+        let fields = lines.map { line in
+            let label = line.prefix { $0 != ":" }
+            return (
+                name: label.trimmingCharacters(in: .whitespaces).lowercased(),
+                value: line.dropFirst(label.count + 1).trimmingCharacters(in: .whitespaces)
+            )
         }
+        fieldNames = fields.map(\.name)
+        func values(_ name: String) -> [String] { fields.filter { $0.name == name }.map(\.value) }
         let extended = { (value: String) in
             // The value follows the charset and the language (RFC 8187, section 3.2).
             let text = value.split(separator: "'", omittingEmptySubsequences: false).last.map(String.init) ?? value
             return text.removingPercentEncoding ?? text
         }
-        names = fields("content-disposition").flatMap { field in
+        names = values("content-disposition").flatMap { field in
             HeaderParameters.values(of: "name", in: field)
                 + HeaderParameters.values(of: "name*", in: field).map(extended)
         }
-        let types = fields("content-type")
-        type = types.first ?? ""
+        let types = values("content-type")
+        let first = types.first ?? ""
+        type = first
         isReadable =
-            types.count <= 1
-            && fields("content-transfer-encoding").allSatisfy { ["7bit", "8bit", "binary"].contains($0.lowercased()) }
+            types.count <= 1 && !["application/http", "message/"].contains { first.lowercased().hasPrefix($0) }
+            && values("content-transfer-encoding").allSatisfy { ["7bit", "8bit", "binary"].contains($0.lowercased()) }
     }
 }

@@ -29,7 +29,9 @@ struct WideText {
         mark = matches(match.mark) ? data.prefix(match.mark.count) : Data()
         content = data.dropFirst(mark.count)
         guard case .unspecified = format, mark.isEmpty else { return }
-        guard let first = start.first(where: other), "{[<".utf8.contains(first) else { return nil }
+        guard let first = data.first(where: { !"\0\t\n\r ".utf8.contains($0) }), "{[<".utf8.contains(first) else {
+            return nil
+        }
     }
 
     /// Returns the text with its content changed, or `nil` if it is invalid.

@@ -273,9 +273,39 @@ import Testing
 
     private static let form = "application/x-www-form-urlencoded"
 
+    @Test func jsonWithTheTypeOfAFormHasNoSecrets() {
+        for (body, hidden) in [
+            (#"{"password":"s"}"#, #"{"password":"***"}"#), (" [{\"token\":\"a=b\"}]", " [{\"token\":\"***\"}]"),
+            ("[a]=1&token=s", "[a]=1&token=***"), ("<a token='s'/>", "<a token=***"),
+        ] {
+            let redacted = HAR.Redaction.secrets.body(Data(body.utf8), type: Self.form)
+            #expect(String(decoding: redacted, as: UTF8.self) == hidden)
+        }
+    }
+
+    @Test func wideTextCanBeginWithWhiteSpace() throws {
+        for encoding in [String.Encoding.utf16LittleEndian, .utf16BigEndian, .utf32LittleEndian] {
+            let text = try #require("\n {\"token\":\"s\"}".data(using: encoding))
+            let hidden = try #require("\n {\"token\":\"***\"}".data(using: encoding))
+            #expect(HAR.Redaction.secrets.body(text, type: "text/plain") == hidden)
+        }
+    }
+
+    /// The head of a part, and a message in a part, can contain credentials.
+    @Test(arguments: [
+        "Authorization: Bearer s\r\n\r\nx", "Content-Type: application/http\r\n\r\nGET / HTTP/1.1\r\nCookie: s\r\n\r\n",
+        "Content-Type: message/rfc822\r\n\r\nX-Api-Key: s\r\n\r\n",
+    ])
+    func headsInPartsHaveNoSecrets(part: String) {
+        let body = Data("--B\r\n\(part)\r\n--B--\r\n".utf8)
+        let redacted = HAR.Redaction.secrets.body(body, type: "multipart/mixed; boundary=B")
+        let text = String(decoding: redacted, as: UTF8.self)
+        #expect(text.contains("***") && !text.contains("Bearer s") && !text.contains(": s\r"), "\(text)")
+    }
+
     @Test func textInOtherEncodingsIsHidden() {
         let json = #"{"token":"s"}"#
-        for charset in ["utf-7", "\"UTF-7\"", "IBM037"] {
+        for charset in ["utf-7", "\"UTF-7\"", "IBM037", "ibm500", "x-unknown"] {
             #expect(
                 HAR.Redaction.secrets.body(Data(json.utf8), type: "text/json; charset=\(charset)") == Data("***".utf8))
         }

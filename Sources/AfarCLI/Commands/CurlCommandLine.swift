@@ -44,7 +44,7 @@ struct CurlCommandLine: AsyncParsableCommand {
             return
         }
         for command in translation.commands {
-            try await AfarTool.run(AfarTool.parseAsRoot(["request"] + command))
+            try await AfarTool.run(AfarTool.parse(["request"] + command))
         }
     }
 

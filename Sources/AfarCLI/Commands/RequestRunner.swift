@@ -70,7 +70,7 @@ struct ResponseReport {
             }
         }
         if printer == nil, !options.output.offline {
-            let timeLimit = options.sending.timeout?.seconds
+            let timeLimit = options.sending.timeout?.timeout
             file?.receiveBody(of: request, method: plan.method, timeLimit: timeLimit) {
                 [output = options.output, weak request] status in
                 !output.omitsBody(status: status) && request.map { retries.rejects(status, of: $0) } != true

@@ -219,13 +219,13 @@ struct UnrepeatableOutput: RequestInterceptor {
         guard let part = Self.written.withLock({ $0[request.id] }), let cause = error.asAFError,
             request.retryCount < policy.retryLimit, policy.shouldRetry(request: request, dueTo: error)
         else { return completion(.doNotRetry) }
-        let reason = Failure(cause, url: request.lastRequest?.url?.absoluteString ?? "").message
+        let reason = Failure(cause, url: request.lastRequest?.url?.absoluteString ?? "")
         let size = part.count == 1 ? "1 byte" : "\(part.count) bytes"
         completion(
             .doNotRetryWithError(
                 Failure(
-                    .response,
-                    "\(reason) The request was not retried, because --output \(part.path) has already received \(size) of "
+                    reason.status,
+                    "\(reason.message) The request was not retried, because --output \(part.path) has already received \(size) of "
                         + "the body. Write the body to a file instead.")))
     }
 }

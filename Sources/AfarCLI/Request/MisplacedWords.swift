@@ -32,14 +32,12 @@ enum MisplacedWords {
         func isEmpty(_ word: String) -> Bool { word.wholeMatch(of: /--[a-z][a-z0-9-]*=/) != nil }
         // afar curl has curl's syntax.
         guard words.contains(where: isEmpty), words.first != CurlCommandLine._commandName else { return }
-        let command = AfarTool.configuration.subcommands.first { $0._commandName == words.first }
-        let options = CommandOption.all(of: command ?? RequestCommand<AnyRequest>.self)
-        let namesWithValue = Set(options.filter { !$0.isFlag }.flatMap(\.names))
+        let options = CommandOption.byName(ofCommandIn: words)
         var isValue = false
         for word in words {
             if !isValue, isEmpty(word) {
                 let name = String(word.dropLast())
-                let isFlag = options.contains { $0.isFlag && $0.names.contains(name) }
+                let isFlag = options[name]?.isFlag == true
                 throw Failure(
                     .usage,
                     "\(word) has no value. "
@@ -47,7 +45,7 @@ enum MisplacedWords {
                             ? "\(name) takes none: remove the equals sign."
                             : "Write it after the equals sign. For an empty value, write \(name) ''."))
             }
-            isValue = !isValue && namesWithValue.contains(word)
+            isValue = !isValue && CommandOption.cluster(word, options).map { $0.value == nil } ?? false
         }
     }
 

@@ -232,7 +232,9 @@ struct NamedValue: Equatable {
 
     /// Parses "name=value", where the value can contain "=".
     init(_ text: String, option: String) throws {
-        if option == "--json", text.first(where: { !$0.isWhitespace }) == "{" {
+        if option == "--json", let first = text.first(where: { !$0.isWhitespace && $0 != "\u{FEFF}" }),
+            "{[\"".contains(first)
+        {
             throw Failure(.usage, "--json: the JSON text is invalid. To send any text, write --raw '…'.")
         }
         if option == "--form", MisplacedWords.isJSON(text) {

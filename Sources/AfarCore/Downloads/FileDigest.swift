@@ -63,7 +63,10 @@ public struct FileDigest: Sendable, Hashable {
 
     /// Computes the digest of a file. The file is read in pieces. This method blocks.
     ///
-    /// - Parameter shouldStop: Called after each piece. If it returns true, the method throws a `CancellationError`.
+    /// - Parameters:
+    ///   - algorithm: The hash function.
+    ///   - file: The URL of the file.
+    ///   - shouldStop: Called after each piece. If it returns true, the method throws a `CancellationError`.
     /// - Throws: ``DigestError/unavailable(_:)`` if the system doesn't provide the hash function, or ``DigestError/unreadable(path:)``.
     public init(_ algorithm: Algorithm, of file: URL, shouldStop: () -> Bool = { false }) throws {
         guard var hash = IncrementalHash(algorithm.function) else { throw DigestError.unavailable(algorithm) }
@@ -95,7 +98,9 @@ public struct FileDigest: Sendable, Hashable {
 
     /// Throws an error unless a file has this digest. The file is read in pieces. This method blocks.
     ///
-    /// - Parameter shouldStop: Called after each piece. If it returns true, the method throws a `CancellationError`.
+    /// - Parameters:
+    ///   - file: The URL of the file.
+    ///   - shouldStop: Called after each piece. If it returns true, the method throws a `CancellationError`.
     /// - Throws: A ``DigestError``.
     public func verify(_ file: URL, shouldStop: () -> Bool = { false }) throws {
         guard try FileDigest(algorithm, of: file, shouldStop: shouldStop) == self else {

@@ -27,6 +27,12 @@ extension Session {
     ///   - trailers: Returns the fields to send after the last chunk. See ``RequestBodyStream/trailers``. The default is nil, which
     ///     sends no trailer fields.
     ///   - convertible: The URL.
+    ///   - method: The method. The default is POST.
+    ///   - headers: The headers. The default is nil.
+    ///   - automaticallyCancelOnStreamError: Whether an error that a handler throws cancels the request. The default is false.
+    ///   - interceptor: The request's interceptor. The default is nil.
+    ///   - shouldAutomaticallyResume: Whether the first handler starts the request. The default is nil, which uses the session's setting.
+    ///   - requestModifier: A closure that changes the `URLRequest`. The default is nil.
     public func streamRequest<Chunks: AsyncSequence & Sendable>(
         sending chunks: Chunks,
         trailers: (@Sendable () async throws -> HTTPHeaders)? = nil,

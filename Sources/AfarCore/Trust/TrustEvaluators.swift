@@ -230,7 +230,7 @@ extension AlamofireExtension where ExtendedType: Bundle {
         }
     }
 
-    /// The public keys of the ``certificates``.
+    /// The public keys of these certificates.
     public var publicKeys: [PublicKey] { certificates.map(\.publicKey) }
 
     /// Returns the paths of the bundle's resources with one of these extensions, such as "cer" or ".cer".
@@ -335,7 +335,7 @@ extension AlamofireExtension where ExtendedType == ServerTrust {
     /// The certificates that the server sent, beginning with its own.
     public var certificates: [Certificate] { type.certificates }
 
-    /// The public keys of the ``certificates``.
+    /// The public keys of these certificates.
     public var publicKeys: [PublicKey] { type.publicKeys }
 
     /// The certificates that the server sent, in DER form.

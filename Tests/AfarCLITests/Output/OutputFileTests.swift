@@ -131,7 +131,7 @@ import Testing
             """
             echo first > out; "$afar" '\(url)' -o /dev/stdout >> out; cat out; echo
             "$afar" '\(url)' -o >(cat > sub; echo done > end); until [ -s end ]; do sleep 0.01; done; cat sub; echo
-            mkfifo pipe; "$afar" '\(url)' -o pipe & cat pipe; wait $!; echo " $?"
+            mkfifo pipe; "$afar" '\(url)' -m 0 -o pipe & cat pipe; wait $!; echo " $?"
             """, directory: folder.url)
         #expect(shell.text == "first\n\(json)\n\(json)\n\(json) 0\n", "\(shell.errors)")
         await server.stop()
