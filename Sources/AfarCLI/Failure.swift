@@ -171,6 +171,21 @@ extension Failure {
 
     private static func trustHint(_ host: String) -> String { "\"afar trust \(host)\" shows the certificates." }
 
+    /// Returns the reason that a proxy failed, with the system's reason, and where the proxy is set if the environment sets it.
+    private static func proxyReason(of error: TransportError) -> String {
+        var reason = error.message
+        if let cause = error.systemError.map({ systemReason(of: $0) }), !reason.lowercased().contains(cause) {
+            reason += ": \(cause)"
+        }
+        let words = error.message.split { " ()".contains($0) }
+        let environment = NetworkSettings.environment.proxies
+        let isFromEnvironment = [environment.http, environment.https].contains { proxy in
+            proxy.map { words.contains("\($0)"[...]) } ?? false
+        }
+        return isFromEnvironment
+            ? "\(reason). An environment variable, such as http_proxy, sets this proxy" : reason
+    }
+
     /// Creates the failure of a transport that sent a request to `url`.
     init(_ error: TransportError, url: String) {
         let host = URLText.host(of: url)
@@ -194,7 +209,8 @@ extension Failure {
             self.init(.connection, "Could not connect to \(host): \(reason). Is a server running there?")
         case .proxyFailed:
             self.init(
-                .connection, "\(host) cannot be reached: \(error.message). Use another --proxy, or --proxy none.")
+                .connection,
+                "\(host) cannot be reached: \(Self.proxyReason(of: error)). Use another --proxy, or --proxy none.")
         case .notConnected:
             self.init(.connection, "\(host) cannot be reached: \(reason). Check your network.")
         case .secureConnectionFailed:

@@ -131,9 +131,11 @@ struct DownloadRunner {
     private func curlCommand(showsSecrets: Bool) -> CurlCommand {
         let destination = options.file.output.map { ["--output", $0] } ?? ["--remote-name", "--remote-header-name"]
         let continuation = options.file.resume ? ["--continue-at", "-"] : []
+        let messages = options.messages
+        let quiet = (messages.silent ? ["--silent"] : []) + (messages.showError ? ["--show-error"] : [])
         return CurlCommand(
             plan, sentWith: options, showsSecrets: showsSecrets,
-            more: ["--fail"] + continuation + destination)
+            more: ["--fail"] + quiet + continuation + destination)
     }
 
     private func download(
@@ -183,12 +185,12 @@ struct DownloadRunner {
 
     private func failure(_ error: AFError, _ head: ResponseHead?) -> Failure {
         guard error.isResponseValidationError, let head else { return Failure(error, url: plan.url) }
-        return statusFailure(head.status)
+        return statusFailure(head.status, challenges: head.values(for: .wwwAuthenticate))
     }
 
     /// Returns the failure of a response with an error status. Prints a note if credentials can be missing.
-    func statusFailure(_ code: Int) -> Failure {
-        UnsentCredentials.report(plan.security, status: code)
+    func statusFailure(_ code: Int, challenges: [String]? = nil) -> Failure {
+        UnsentCredentials.report(plan.security, status: code, challenges: challenges)
         let (url, status) = (Redaction.standard.url(plan.url), StatusLine.text(of: code))
         return Failure(.httpStatus, "\(url) returned \(status), which isn't 2xx. Nothing was saved.")
     }

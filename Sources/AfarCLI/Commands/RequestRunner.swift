@@ -104,7 +104,7 @@ struct ResponseReport {
         let output = Result { try text(head, body, of: request) }
         if case .success(let bytes) = output { try options.pager.write(bytes) }
         await inspector.showSummary(of: request)
-        UnsentCredentials.report(plan.security, status: head.status)
+        UnsentCredentials.report(plan.security, head)
         try options.output.check(head, url: plan.url)
         _ = try output.get()
     }

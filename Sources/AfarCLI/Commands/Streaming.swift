@@ -60,7 +60,7 @@ struct StreamRunner {
         }
         await inspector.showSummary(of: request)
         try output.check()
-        if let head = request.responseHead { UnsentCredentials.report(plan.security, status: head.status) }
+        if let head = request.responseHead { UnsentCredentials.report(plan.security, head) }
         if let head = request.responseHead, options.output.omitsBody(status: head.status) {
             try options.output.check(head, url: plan.url)
         }

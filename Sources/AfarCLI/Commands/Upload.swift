@@ -146,7 +146,7 @@ struct UploadRunner {
 
     private func curlCommand(showsSecrets: Bool) -> CurlCommand {
         var command = CurlCommand(plan, options, showsSecrets: showsSecrets, more: curlOptions)
-        command.body = content.curlBody
+        command.body = content.curlBody(Redaction(showsSecrets: showsSecrets))
         return command
     }
 }
@@ -197,12 +197,12 @@ enum UploadContent {
         }
     }
 
-    /// The equivalent body for curl.
-    var curlBody: CurlCommand.Body {
+    /// Returns the equivalent body for curl.
+    func curlBody(_ redaction: Redaction) -> CurlCommand.Body {
         switch self {
         case .file(.plain(let path), _): .file(path: path)
         case .file(.stream, _): .standardInput
-        case .form(let parts): .form(words: parts.flatMap(\.curlWords))
+        case .form(let parts): .form(words: parts.flatMap { $0.curlWords(redaction) })
         }
     }
 }
@@ -399,15 +399,26 @@ struct FormPart: Equatable {
         }
     }
 
-    /// The equivalent arguments for curl.
-    var curlWords: [String] {
+    /// Returns the equivalent arguments for curl.
+    func curlWords(_ redaction: Redaction) -> [String] {
         switch content {
-        case .text(let text, nil): ["--form-string", "\(name)=\(text)"]
+        case .text(let text, nil):
+            return ["--form-string", "\(name)=\(shown(text, type: "text/plain", redaction))"]
         case .text(let text, let type?):
-            ["-F", "\(name)=\"\(text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\";type=\(type)"]
+            let text = shown(text, type: type, redaction)
+            return [
+                "-F", "\(name)=\"\(text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\";type=\(type)",
+            ]
         case .file(let path, let type, let fileName):
-            ["-F", "\(name)=@\(Self.quoted(path));type=\(Self.quoted(type));filename=\(Self.quoted(fileName))"]
+            return [
+                "-F", "\(name)=@\(Self.quoted(path));type=\(Self.quoted(type));filename=\(Self.quoted(fileName))",
+            ]
         }
+    }
+
+    private func shown(_ text: String, type: String, _ redaction: Redaction) -> String {
+        guard !Redaction.isSensitive(name) else { return redaction.credential(text) }
+        return String(decoding: redaction.body(Data(text.utf8), type: type), as: UTF8.self)
     }
 
     private static func quoted(_ text: String) -> String {

@@ -41,8 +41,12 @@ enum OptionRules {
         Conflict(options: ["--cache"], others: ["--replay"], reason: ", because recorded responses aren't cached"),
         Conflict(options: ["--record"], others: ["--replay"]),
         Conflict(
-            options: ["--curl", "--timing", "--write-out", "--cache", "--har", "--record", "--replay"],
+            options: ["--timing", "--write-out", "--cache", "--har", "--record", "--replay"],
             others: ["--offline"], reason: ", which sends nothing"),
+        Conflict(options: ["--curl"], others: ["--offline"], reason: ": both print the request instead of sending it"),
+        Conflict(
+            options: ["--output", "--remote-name"], others: ["--offline"],
+            reason: ", which prints the request; redirect with >"),
         Conflict(
             options: ["--timing", "--write-out", "--report"], others: ["--curl"], reason: ", which sends nothing"),
         Conflict(options: ["--print"], others: ["--headers", "--body", "--meta"]),

@@ -39,6 +39,11 @@ enum ForeignOption {
         if let name = message.firstMatch(of: /^Unknown option '(-[^'=]+)/)?.output.1 {
             return hint(for: String(name), in: command)
         }
+        if let name = message.firstMatch(of: /^Missing value for '(--form|--json) </)?.output.1,
+            hasRequestOptions(command)
+        {
+            return misused[String(name)].map { "\(name) has no value. \($0)" }
+        }
         guard message.hasPrefix("Missing expected argument '<url>") else { return nil }
         if let advice = MisplacedWords.adviceForMissingURL(in: arguments) { return advice }
         // The value of the last option can be the URL that is missing.
@@ -102,10 +107,15 @@ extension ForeignOption {
         "--no-include": .omit("it's the default"), "--no-head": .omit("it's the default"),
     ]
 
+    /// The equivalent of the options that continue a file.
+    private static let continuation =
+        "afar download URL --resume, which continues only downloads that were started with --resume. For a file of another "
+        + "program with N bytes, write afar URL -H 'Range: bytes=N-' >> FILE"
+
     /// The equivalents in `afar` of curl's options with other names. ``CurlOption/unneeded``, ``CurlOption/ignored`` and
     /// ``CurlOption/refused`` explain the options without an equivalent.
     private static let curl = [
-        "anyauth": "--user NAME", "basic": "--auth basic", "continue-at": "afar download URL --resume",
+        "anyauth": "--user NAME", "basic": "--auth basic", "continue-at": continuation,
         "data-ascii": "--data", "data-binary": "--raw @FILE",
         "digest": "--auth digest", "disable": "--no-config",
         "dump-header": "-i for -D -, which writes the headers before the body", "form": "-F",
@@ -121,7 +131,7 @@ extension ForeignOption {
         "tlsv1.3": "--tls-min 1.3", "upload-file": "--method PUT --raw @FILE", "url": "the URL without an option",
         "url-query": "NAME==VALUE", "buffer": "--stream", "write-out": "afar URL -w FORMAT, or --report FILE",
         "create-dirs": "mkdir -p", "output-dir": "--output FOLDER/NAME",
-        "proxy-user": "--proxy http://NAME:PASSWORD@HOST:PORT", "path-as-is": "the URL, whose path isn't changed",
+        "proxy-user": "NAME:PASSWORD@ before the host of --proxy", "path-as-is": "the URL, whose path isn't changed",
         "remote-name-all": "-O", "disallow-username-in-url": "the URL without a user name",
         "proto": "the URL with the scheme", "proto-default": "the URL with the scheme",
         "globoff": "the URL, whose braces and brackets aren't expanded",
@@ -148,7 +158,7 @@ extension ForeignOption {
         "--history-print": .write("-v, which shows all requests and responses"),
         "-P": .write("-v, which shows all requests and responses"),
         "--download": .write("afar download URL, or -O"),
-        "--continue": .write("afar download URL --resume"),
+        "--continue": .write(continuation),
         "--quiet": .write("-sS -o /dev/null"),
         "-q": .write("-sS -o /dev/null"),
         "--dry-run": .write("--offline"),
@@ -176,14 +186,14 @@ extension ForeignOption {
             "--remote-name": Meaning(tool: "curl", answer: .omit("the file has the server's or the URL's name")),
             "--remote-header-name": Meaning(tool: "curl", answer: .omit("the server can name the file")),
             "-J": Meaning(tool: "curl", answer: .omit("the server can name the file")),
-            "--continue-at": Meaning(tool: "curl", answer: .write("afar download URL --resume")),
-            "-C": Meaning(tool: "curl", answer: .write("afar download URL --resume")),
+            "--continue-at": Meaning(tool: "curl", answer: .write(continuation)),
+            "-C": Meaning(tool: "curl", answer: .write(continuation)),
             "-f": Meaning(tool: "curl", answer: .omit("a download fails if the status isn't 2xx")),
             "--fail": Meaning(tool: "curl", answer: .omit("a download fails if the status isn't 2xx")),
             "--check-status": Meaning(tool: "HTTPie", answer: .omit("a download fails if the status isn't 2xx")),
             "-q": Meaning(tool: "Wget", answer: .write("-s")),
             "--quiet": Meaning(tool: "Wget", answer: .write("-s")),
-            "--continue": Meaning(tool: "Wget", answer: .write("--resume")),
+            "--continue": Meaning(tool: "Wget", answer: .write(continuation)),
             "-P": Meaning(tool: "Wget", answer: .write("-o FOLDER/")),
             "--directory-prefix": Meaning(tool: "Wget", answer: .write("-o FOLDER/")),
             "--output-document": Meaning(tool: "Wget", answer: .write("-o FILE")),

@@ -76,14 +76,20 @@ struct Inspector {
         StandardError.write(Waterfall(style: style, output: output).text(metrics, isSecure: isSecure))
     }
 
-    /// Prints a command line, with a note if its secrets are hidden.
+    /// Prints a command line, with notes if its secrets are hidden or left out.
     ///
     /// - Parameter command: Returns the command with or without the passwords of options.
     func printCurlCommand(for plan: RequestPlan, _ command: (_ showsSecrets: Bool) -> CurlCommand) throws {
         try plan.check()
-        let text = command(options.showSecrets).text(redaction)
+        let printed = command(options.showSecrets)
+        let text = printed.text(redaction)
         try StandardOutput.write(text + "\n")
-        if text != command(true).text(Redaction(showsSecrets: true)) { noteHiddenSecrets() }
+        var complete = command(true)
+        if printed.user != complete.user {
+            Messages.note("The password of --user is left out, so curl asks for it. To print it, use --show-secrets.")
+            complete.user = printed.user
+        }
+        if text != complete.text(Redaction(showsSecrets: true)) { noteHiddenSecrets() }
     }
 }
 
@@ -119,7 +125,8 @@ extension CurlCommand {
     init(_ plan: RequestPlan, sentWith options: some RequestSending, showsSecrets: Bool, more: [String]) {
         let sending = options.sending
         self.init(
-            method: plan.method.rawValue, url: plan.url, headers: plan.headersWithCookies, body: plan.body?.curlBody)
+            method: plan.method.rawValue, url: plan.url, headers: plan.headersWithCookies,
+            body: plan.body?.curlBody(Redaction(showsSecrets: showsSecrets), type: plan.headers["Content-Type"]))
         suppressedHeaders = plan.removedHeaders
         isDecoding = plan.headers["Accept-Encoding"] == nil
         maximumRedirects = sending.follow ? sending.maxRedirects ?? SessionConfiguration.default.maximumRedirects : nil
@@ -177,6 +184,16 @@ extension CurlCommand {
             + (security.tlsMin == .three ? ["--tlsv1.3"] : [])
     }
 
+    /// The value of curl's `--user`, if any.
+    fileprivate var user: String? {
+        get { userIndex.map { options[$0] } }
+        set { if let newValue, let userIndex { options[userIndex] = newValue } }
+    }
+
+    private var userIndex: Int? {
+        options.firstIndex(of: "--user").map { $0 + 1 }.flatMap { options.indices.contains($0) ? $0 : nil }
+    }
+
     /// Formats a timeout for curl, which doesn't accept exponents and interprets 0 as no limit.
     private static func seconds(_ seconds: Double) -> String {
         seconds.rounded() == seconds ? String(Int(seconds)) : String(format: "%.3f", max(0.001, seconds))
@@ -192,7 +209,8 @@ extension CurlCommand {
                 options.output.statusCheck != nil
             ),
             ("--include", options.output.include && plan.method != .head),
-            ("--verbose", options.inspection.verbose),
+            ("--verbose", options.inspection.verbose), ("--silent", options.messages.silent),
+            ("--show-error", options.messages.showError),
         ]
         let text = options.output.writeOut.map { ["--write-out", $0.argument] } ?? []
         self.init(

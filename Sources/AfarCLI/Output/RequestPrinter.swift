@@ -104,11 +104,9 @@ struct RequestPrinter {
 
     /// Returns a body as text without secrets, or nil if it's binary.
     private static func text(of bytes: Data, _ request: SentRequest, _ redaction: Redaction) -> String? {
-        guard let text = String(data: redaction.body(bytes, type: request.contentType ?? ""), encoding: .utf8),
-            !TerminalText.isBinary(text)
-        else { return nil }
-        return request.mediaType.essence == "application/x-www-form-urlencoded"
-            ? String(redaction.url("?\(text)").dropFirst()) : redaction.text(text)
+        let shown = redaction.body(bytes, type: request.contentType ?? "")
+        guard let text = String(data: shown, encoding: .utf8), !TerminalText.isBinary(text) else { return nil }
+        return text
     }
 
     private static func summary(_ length: Int64?, _ request: SentRequest, _ style: Style) -> String {
@@ -141,9 +139,15 @@ enum ExchangeFacts {
 }
 
 extension Redaction {
-    /// Returns a body in which the values of secret parts, members, elements and attributes are hidden.
-    fileprivate func body(_ data: Data, type: String) -> Data {
+    /// Returns a body in which the values of secret fields, parts, members, elements and attributes, and secrets in URLs are hidden.
+    ///
+    /// - Parameter type: The value of `Content-Type`, or an empty string.
+    func body(_ data: Data, type: String) -> Data {
         let showsSecrets = credential("") == ""
-        return (showsSecrets ? HAR.Redaction.none : .secrets).body(data, type: type)
+        guard !showsSecrets else { return data }
+        let hidden = HAR.Redaction.secrets.body(data, type: type)
+        guard let text = String(data: hidden, encoding: .utf8) else { return hidden }
+        let isForm = MediaType(type).essence == "application/x-www-form-urlencoded"
+        return Data((isForm ? String(url("?\(text)").dropFirst()) : self.text(text)).utf8)
     }
 }

@@ -114,12 +114,15 @@ enum Body: Equatable {
         return isJSON ? "application/json" : "text/plain; charset=utf-8"
     }
 
-    /// The equivalent body for curl.
-    var curlBody: CurlCommand.Body {
+    /// Returns the equivalent body for curl.
+    ///
+    /// - Parameter type: The value of `Content-Type`, if the request has it.
+    func curlBody(_ redaction: Redaction, type: String?) -> CurlCommand.Body {
         switch self {
-        case .bytes(_, _, let path?): .file(path: path)
-        case .bytes(let bytes, _, nil): .data(bytes)
-        case .form(let parts): .form(words: parts.flatMap(\.curlWords))
+        case .bytes(_, _, let path?): return .file(path: path)
+        case .bytes(let bytes, let ownType, nil):
+            return .data(redaction.body(bytes, type: isJSONInForm ? "application/json" : type ?? ownType))
+        case .form(let parts): return .form(words: parts.flatMap { $0.curlWords(redaction) })
         }
     }
 }

@@ -56,6 +56,7 @@ enum MisplacedWords {
         let advice =
             adviceForMissingURL(in: arguments)
             ?? "The URL is missing. Write it before the items, as in \"afar example.com \(item.label)\"."
+            + otherMeaningOfBodyOption(in: arguments)
         return Failure(.usage, "\"\(item.label)\" is a request item, not a URL. \(advice)")
     }
 
@@ -65,12 +66,16 @@ enum MisplacedWords {
             return " It's a URL: write the value of \(option) before it."
                 + otherMeaning(of: option)
         }
+        if RequestWords.usualMethods.contains(text) { return otherMeaning(of: option) }
         guard option == "--form", text.hasPrefix("@"), text.count > 1 else { return "" }
         return " To send a file, write --raw \(text)."
     }
 
     /// Returns what to write instead of an argument that isn't a request item. The text begins with a space, unless it's empty.
-    static func advice(forItem text: String) -> String {
+    static func advice(forItem text: String, in arguments: [String] = CommandLine.arguments) -> String {
+        if isURL(text) {
+            return " It's a URL: write it before the items.\(otherMeaningOfBodyOption(in: arguments))"
+        }
         guard text.hasPrefix("@"), text.count > 1 else { return "" }
         return " To send the file as the body, write --raw \(text). To send it in a multipart form, write name\(text)."
     }
@@ -78,6 +83,12 @@ enum MisplacedWords {
     /// Returns advice for users of HTTPie's option with this name. The text begins with a space, unless it's empty.
     private static func otherMeaning(of option: String) -> String {
         ForeignOption.misuse(of: option).map { " \($0)" } ?? ""
+    }
+
+    /// Returns advice for users of HTTPie's `--form` or `--json`, if the command line contains it. The text begins with a space, unless
+    /// it's empty.
+    private static func otherMeaningOfBodyOption(in arguments: [String]) -> String {
+        ["--form", "--json"].first(where: arguments.contains).map(otherMeaning) ?? ""
     }
 
     /// Returns whether the text is a JSON object or array.

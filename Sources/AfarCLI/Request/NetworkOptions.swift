@@ -79,6 +79,9 @@ struct NetworkOptions: ParsableArguments {
             {
                 throw Failure(.usage, hint)
             }
+            if proxy?.isEmpty == true {
+                throw Failure(.usage, "--proxy: the URL is empty. To use no proxy, write --proxy none.")
+            }
             throw Failure(.usage, "--proxy: \(error). Write it as http://proxy.example:3128.")
         }
         settings.unixSocket = unixSocket

@@ -40,6 +40,7 @@ struct Retries {
     var curlOptions: [String] {
         guard limit > 0 else { return [] }
         return ["--retry", "\(limit)", "--retry-connrefused"]
+            + (includesAll ? ["--retry-all-errors"] : [])
             + (delay.map { ["--retry-delay", "\(Int($0.rounded(.up)))"] } ?? [])
     }
 

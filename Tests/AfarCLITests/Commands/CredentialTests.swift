@@ -1,10 +1,37 @@
 import AfarTestServer
+import ArgumentParser
 import Foundation
 import Testing
+
+@testable import AfarCLI
 
 /// Credentials on the command line.
 struct CredentialTests {
     private static let bundle = "/etc/ssl/certs/ca-certificates.crt"
+
+    @Test(
+        arguments: [
+            (
+                [], 401, ["Bearer realm=\"x\""],
+                "the authentication scheme bearer, which --user doesn't provide. For a token, use --bearer"
+            ),
+            (
+                ["--auth", "digest"], 401, ["Basic realm=\"x\"", "Bearer"],
+                "basic or bearer, which --user with --auth digest doesn't"
+            ),
+            (["--auth", "basic"], 401, ["Bearer"], "bearer, which --user with --auth basic doesn't"),
+            ([], 401, ["Bearer, Basic realm=\"x\""], nil), ([], 200, ["Bearer"], nil),
+            ([], 401, [], "didn't ask for the credentials"), ([], 403, ["Bearer"], "didn't ask for the credentials"),
+        ] as [([String], Int, [String], String?)])
+    func credentialsThatTheServerDoesNotUseAreNoted(
+        options: [String], status: Int, challenges: [String], part: String?
+    ) throws {
+        let security = try RequestCommand<Get>.parse(["x", "-u", "ada:hush"] + options).security
+        let note = UnsentCredentials.note(security, status: status, challenges: challenges, wereRequested: false)
+        #expect((note != nil) == (part != nil))
+        if let part { #expect(note?.contains(part) == true, "\(note ?? "")") }
+        #expect(UnsentCredentials.note(security, status: 401, challenges: nil, wereRequested: false) == nil)
+    }
 
     @Test func aChallengeIsAnsweredInTheChosenScheme() async throws {
         let server = try await TestServer.start()

@@ -71,6 +71,7 @@ import Testing
         ("--cache", "--insecure"), ("--retry", "--stream"), ("--retry", "--sse"), ("--netrc", "--bearer"),
         ("--user", "--bearer"), ("--print without b", "--stream"), ("--offline", "--curl"), ("--output", "--sse"),
         ("--no-follow", "--max-redirects"), ("--output", "--remote-name"), ("--write-out", "--curl"),
+        ("--output", "--offline"), ("--remote-name", "--offline"),
     ])
     func optionsThatExcludeEachOtherHaveARule(first: String, second: String) {
         #expect(OptionRules.conflict(between: [first], and: [second]) != nil)

@@ -1,4 +1,5 @@
 import AfarTestServer
+import ArgumentParser
 import Foundation
 import Testing
 
@@ -68,6 +69,21 @@ struct ForeignOptionTests {
             #expect(try await Tool.run(options + [url, "a=b"]).status == 0)
         }
         await server.stop()
+    }
+
+    @Test(arguments: [
+        (["-C", "-", "-o", "part.bin", ":1"], "-H 'Range: bytes=N-' >> FILE"),
+        (["-U", "ada:hush", ":1"], "NAME:PASSWORD@ before"),
+        (["download", "-C", "-", ":1"], "only downloads that were started with --resume"),
+        ([":1/x", "a=hush", "--form"], "--form has no value. For HTTPie's --form, write --as form."),
+        ([":1/x", "a=hush", "--json"], "--json has no value. For HTTPie's --json, leave it out"),
+    ])
+    func theParsersMessagesAreExplained(arguments: [String], part: String) throws {
+        let error = try #require(throws: (any Error).self) { try AfarTool.parseAsRoot(arguments) }
+        let text = AfarTool.fullMessage(for: error)
+        let failure = try #require(
+            Failure(parserText: text, arguments: ["afar"] + arguments, commands: AfarTool.commandNames))
+        #expect(failure.message.contains(part) && !failure.message.contains("hush"), "\(failure)")
     }
 
     /// An option that exists is explained by its help instead.

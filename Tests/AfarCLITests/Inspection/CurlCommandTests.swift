@@ -1,6 +1,11 @@
+import AfarCore
 import AfarTestServer
+import AfarTransport
+import ArgumentParser
 import Foundation
 import Testing
+
+@testable import AfarCLI
 
 /// Runs the output of `--curl` in a shell with the real curl.
 struct CurlCommandTests {
@@ -115,6 +120,52 @@ struct CurlCommandTests {
         #expect(shown.errors == "")
     }
 
+    private func command(_ words: [String], showsSecrets: Bool = false) throws -> String {
+        let options = try RequestCommand<AnyRequest>.parse(words)
+        let target = try options.target.target(hasMethod: true)
+        let plan = try RequestPlan(target, options.choice, commandMethod: nil, options, options.body)
+        return CurlCommand(plan, options, showsSecrets: showsSecrets).text(Redaction(showsSecrets: showsSecrets))
+    }
+
+    @Test(arguments: [
+        (["password=hush", "a=b"], #"'{"password":"***","a":"b"}'"#),
+        (["--json", #"{"token":"hush"}"#], #"'{"token":"***"}'"#),
+        (["-d", "a=b&password=hush"], "'a=b&password=***'"), (["-d", #"{"token":"hush"}"#], #"'{"token":"***"}'"#),
+        (["--raw", #"{"token":"hush"}"#], #"'{"token":"***"}'"#),
+        (["--form", "a=http://ada:hush@x/"], "'a=***'"), (["--raw", "see http://ada:hush@x/"], "'see http://***@x/'"),
+        (["-F", "password=hush", "-F", "a=b"], "--form-string 'password=***' --form-string a=b"),
+        (["-F", #"a={"token":"hush"};type=application/json"#], #"***"#),
+        (["--as", "multipart", "token=hush"], "--form-string 'token=***'"),
+    ])
+    func secretsInBodiesAreHidden(body: [String], part: String) throws {
+        let hidden = try command([":1/"] + body)
+        #expect(hidden.contains(part) && !hidden.contains("hush"), "\(hidden)")
+        let shown = try command([":1/"] + body, showsSecrets: true)
+        #expect(shown.contains("hush") && !shown.contains("***"), "\(shown)")
+    }
+
+    @Test func secretsInPartsOfUploadsAreHidden() async throws {
+        let printed = try await Tool.run("upload", ":1/", "-F", "password=hush", "-F", "f=@/etc/passwd", "--curl")
+        #expect(printed.text.contains("'password=***'") && printed.text.contains("f=@/etc/passwd;"), "\(printed.text)")
+        #expect(printed.errors == "afar: Secrets are hidden as ***. To print them, use --show-secrets.\n")
+    }
+
+    @Test func filesAreNamedInsteadOfTheirSecrets() async throws {
+        try await withTemporaryFile(Data(#"{"token":"hush"}"#.utf8)) { path in
+            for body in [["--raw", "@\(path)"], ["--json", "@\(path)"]] {
+                let printed = try command([":1/"] + body)
+                #expect(printed.contains("--data-binary @\(path)") && !printed.contains("***"), "\(printed)")
+            }
+        }
+    }
+
+    @Test func retriesOfAllErrorsAndSilenceHaveTheirCounterparts() throws {
+        let printed = try command([":1/", "--retry", "2", "--retry-all", "-sS"])
+        #expect(
+            printed.contains(" --retry 2 --retry-connrefused --retry-all-errors ")
+                && printed.contains(" --silent --show-error "))
+    }
+
     @Test func otherOptionsHaveTheirCounterparts() async throws {
         let printed = try await Tool.run(
             "get", ":8080/x", "--timeout", "2.5", "--check-status", "-i", "-v", "--curl", "-H", "Accept-Encoding: br")
@@ -144,6 +195,10 @@ struct CurlCommandTests {
         let arguments = ["get", ":8080/", "-u", "ada:hush1", "-x", "http://bob:hush2@127.0.0.1:3128", "--curl"]
         let hidden = try await Tool.run(arguments)
         #expect(hidden.text.contains(" --user ada ") && !hidden.text.contains("hush"))
+        let notes = hidden.errors.split(separator: "\n")
+        #expect(notes.count == 2 && notes[0].contains("so curl asks for it") && notes[1].contains("hidden as ***"))
+        let onlyUser = try await Tool.run("get", ":8080/", "-u", "ada:hush1", "--curl")
+        #expect(onlyUser.errors.contains("so curl asks for it") && !onlyUser.errors.contains("***"))
         let shown = try await Tool.run(arguments + ["--show-secrets"])
         #expect(shown.text.contains(" --user ada:hush1 ") && shown.text.contains("http://bob:hush2@127.0.0.1:3128"))
         let variable = try await Tool.run(

@@ -33,7 +33,7 @@ import Testing
         await server.stop()
     }
 
-    @Test(arguments: [["-I"], ["--method", "HEAD"], ["--offline"], ["--curl"], ["-H", "If-None-Match: *"]])
+    @Test(arguments: [["-I"], ["--method", "HEAD"], ["--curl"], ["-H", "If-None-Match: *"]])
     func withoutABodyNothingIsChanged(options: [String]) async throws {
         try folder.write("kept", to: "old")
         server.route("/modified") { request in

@@ -79,6 +79,28 @@ import Testing
         #expect(failure.message.contains(part) && !failure.message.contains("hush"), "\(failure)")
     }
 
+    @Test(arguments: [
+        (["--form", "POST", ":1/x", "name=Ada"], "--as form"),
+        (["--json", "POST", ":1/x", "name=Ada"], "leave it out"),
+    ])
+    func aMethodIsNoValue(arguments: [String], part: String) throws {
+        let command = try RequestCommand<AnyRequest>.parse(arguments)
+        let target = try command.target.target(hasMethod: true)
+        let failure = try #require(throws: Failure.self) {
+            try RequestPlan(target, command.choice, commandMethod: nil, command, command.body)
+        }
+        #expect(failure.message.contains("requires name=value") && failure.message.contains(part), "\(failure)")
+    }
+
+    @Test func theURLPrecedesTheItems() throws {
+        let arguments = ["afar", "--form", "name=Ada", "other=hush", ":1/x"]
+        let failure = try #require(MisplacedWords.failure(forItemInsteadOfURL: "other=hush", in: arguments))
+        #expect(failure.message.contains("For HTTPie's --form, write --as form."), "\(failure)")
+        let advice = MisplacedWords.advice(forItem: ":1/x", in: arguments)
+        #expect(advice == " It's a URL: write it before the items. For HTTPie's --form, write --as form.")
+        #expect(throws: RequestItem.NotAnItem.self) { try RequestItem(":1/x") }
+    }
+
     @Test func aURLIsNoValue() async throws {
         #expect(try await errors([":1/", "--json", "http://h/x"]).contains("write the value of --json before it"))
         #expect(try await errors([":1/", "-H", "http://h/x"]).contains("write the value of -H before it"))

@@ -1,7 +1,10 @@
 import AfarTestServer
+import ArgumentParser
 import Foundation
 import TestServers
 import Testing
+
+@testable import AfarCLI
 
 /// Tests for `--proxy`, `--unix-socket`, `--connect-to` and `--interface`.
 struct NetworkOptionsTests {
@@ -36,6 +39,9 @@ struct NetworkOptionsTests {
         let through = try await Tool.run("get", url, environment: environment)
         #expect(through.status == 3)
         #expect(through.errors.contains("the proxy http://127.0.0.1:\(closed.number) cannot be reached"))
+        #expect(
+            through.errors.contains(
+                "cannot be reached: connection refused. An environment variable, such as http_proxy"))
         #expect(try await Tool.run("get", url, "--proxy", "none", environment: environment).status == 0)
         await server.stop()
     }
@@ -53,6 +59,12 @@ struct NetworkOptionsTests {
     func invalidValuesAreUsageErrors(arguments: [String]) async throws {
         let outcome = try await Tool.run(["get", ":1/x"] + arguments)
         #expect(outcome.status == 2, "\(outcome.errors)")
+    }
+
+    @Test func anEmptyProxyIsExplained() throws {
+        let command = try RequestCommand<Get>.parse(["x", "--proxy", ""])
+        let failure = try #require(throws: Failure.self) { try command.network.settings(readsEnvironment: false) }
+        #expect(failure.message.contains("write --proxy none"))
     }
 
     @Test func namesAreLookedUpOverHTTPS() async throws {

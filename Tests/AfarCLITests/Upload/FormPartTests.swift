@@ -1,3 +1,4 @@
+import AfarTransport
 import Foundation
 import Testing
 
@@ -23,7 +24,7 @@ struct FormPartTests {
         let part = try FormPart("n=\(value)")
         #expect(part.name == "n")
         #expect(part.content == .text(value))
-        #expect(part.curlWords == ["--form-string", "n=\(value)"])
+        #expect(part.curlWords(.standard) == ["--form-string", "n=\(value)"])
     }
 
     @Test func aValueCanBeQuotedAndHaveAType() throws {
@@ -31,7 +32,7 @@ struct FormPartTests {
         #expect(try FormPart(#"n="\"\\""#).content == .text(#""\"#))
         let part = try FormPart("n={\"a\":1};type=application/json")
         #expect(part.content == .text("{\"a\":1}", type: "application/json"))
-        #expect(part.curlWords == ["-F", #"n="{\"a\":1}";type=application/json"#])
+        #expect(part.curlWords(.standard) == ["-F", #"n="{\"a\":1}";type=application/json"#])
     }
 
     @Test func theMIMETypeIsDerivedFromTheFileName() throws {
@@ -48,7 +49,7 @@ struct FormPartTests {
         #expect(
             try file(#"\#(quoted);type="text/plain; charset=x";filename="\\\"""#)
                 == [odd, "text/plain; charset=x", #"\""#])
-        let words = try FormPart("n=@\(quoted)").curlWords
+        let words = try FormPart("n=@\(quoted)").curlWords(.standard)
         #expect(words == ["-F", #"n=@\#(quoted);type=text/plain;filename="a;\"b.txt""#])
     }
 
