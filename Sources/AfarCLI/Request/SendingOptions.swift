@@ -123,11 +123,25 @@ struct SendingOptions: ParsableArguments {
         let store: any CookieStore = jar ?? MemoryCookieStore()
         for file in files {
             guard FileManager.default.fileExists(atPath: file) else {
-                throw Failure(.usage, "--cookie \(file): the file doesn't exist. To send a cookie, write name=value.")
+                try Self.checkMissing(file, jar: cookieJar)
+                continue
             }
             store.store(try CookieJarFile.read(file, option: "--cookie").all, from: nil, now: Date())
         }
         return store
+    }
+
+    /// Notes that a file for cookies doesn't exist, as before the first use of a cookie jar. curl ignores such a file.
+    ///
+    /// - Throws: A ``Failure`` if the text can't be meant as a file.
+    private static func checkMissing(_ file: String, jar: String?) throws {
+        // As in curl, an empty value names no file.
+        guard !file.isEmpty, file != jar else { return }
+        let text = "--cookie \(file): the file doesn't exist"
+        guard file != "-", !file.contains(where: { ":;,".contains($0) || $0.isWhitespace }) else {
+            throw Failure(.usage, "\(text). To send a cookie, write name=value.")
+        }
+        Messages.note(Redaction.standard.line("\(text). No cookies are sent from it. To send a cookie, write name=value."))
     }
 
     func validate() throws {
@@ -146,6 +160,13 @@ struct CookieJarOptions: ParsableArguments {
         name: [.customShort("c", allowingJoined: true), .long],
         help: ArgumentHelp("Send the cookies in this file, and save received cookies to it.", valueName: "file"))
     var cookieJar: String?
+
+    func validate() throws {
+        guard cookieJar != "-" else {
+            throw ValidationError(
+                "--cookie-jar - isn't supported. Write a file such as jar.txt, or use -v to see the Set-Cookie headers.")
+        }
+    }
 }
 
 /// A command that can save the cookies of responses in a file.
