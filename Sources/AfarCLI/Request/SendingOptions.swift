@@ -23,7 +23,8 @@ struct SendingOptions: ParsableArguments {
     @Option(
         name: [.customShort("m", allowingJoined: true), .long],
         help: ArgumentHelp(
-            "The time limit for the entire request: 30, 1.5s, 500ms or 2m. 0 means no limit.", valueName: "time"),
+            "The time limit for the request, or for each attempt with --retry: 30, 1.5s, 500ms or 2m. 0 means no limit.",
+            valueName: "time"),
         transform: { try TimeArgument($0, option: "--timeout", in: TimeArgument.Range.timeout) })
     var timeout: TimeArgument?
 
@@ -141,7 +142,8 @@ struct SendingOptions: ParsableArguments {
         guard file != "-", !file.contains(where: { ":;,".contains($0) || $0.isWhitespace }) else {
             throw Failure(.usage, "\(text). To send a cookie, write name=value.")
         }
-        Messages.note(Redaction.standard.line("\(text). No cookies are sent from it. To send a cookie, write name=value."))
+        Messages.note(
+            Redaction.standard.line("\(text). No cookies are sent from it. To send a cookie, write name=value."))
     }
 
     func validate() throws {
@@ -164,7 +166,8 @@ struct CookieJarOptions: ParsableArguments {
     func validate() throws {
         guard cookieJar != "-" else {
             throw ValidationError(
-                "--cookie-jar - isn't supported. Write a file such as jar.txt, or use -v to see the Set-Cookie headers.")
+                "--cookie-jar - isn't supported. Write a file such as jar.txt, or use -v to see the Set-Cookie headers."
+            )
         }
     }
 }
