@@ -1,4 +1,5 @@
 import Afar
+import ArgumentParser
 import Foundation
 
 /// The reason that the tool ends early: an exit code and a one-line message.
@@ -31,7 +32,25 @@ struct Failure: Error, Equatable, CustomStringConvertible {
         let usage = message.range(of: "\nUsage: ", options: .backwards)
         if let usage { message = message[..<usage.lowerBound] }
         if let help = message.range(of: "\nHelp:  ", options: .backwards) { message = message[..<help.lowerBound] }
+        if message.hasPrefix("Missing expected argument '<url>"),
+            let text = Self.parserText(forUnknownOptionIn: Array(arguments.dropFirst()))
+        {
+            self.init(parserText: text, arguments: arguments, commands: commands)
+            return
+        }
         self.init(parsing: String(message), isUsage: usage != nil, arguments, commands)
+    }
+
+    /// Returns the parser's text about an unknown option, which the parser checks only if the URL isn't missing.
+    private static func parserText(forUnknownOptionIn arguments: [String]) -> String? {
+        guard arguments.contains(where: { $0.hasPrefix("-") }) else { return nil }
+        do {
+            _ = try AfarTool.parseAsRoot(arguments + ["localhost"])
+            return nil
+        } catch {
+            let text = AfarTool.fullMessage(for: error)
+            return text.hasPrefix("Error: Unknown option") ? text : nil
+        }
     }
 
     /// - Parameter isUsage: Whether a different command line would avoid the failure.

@@ -199,7 +199,7 @@ extension CurlOption {
         "afar sends its requests at once; --limit-rate limits the bytes per second": "rate",
         "transfer codings are always decoded": "raw",
         "the target is always the URL's path and query": "request-target",
-        "use --timeout": "retry-max-time",
+        "--timeout limits each attempt, and --retry the number of attempts": "retry-max-time",
         "the service name is always HTTP": "service-name",
         "use a proxy with SOCKS 5: --proxy socks5://HOST:PORT": "socks4",
         "use a proxy with SOCKS 5: --proxy socks5h://HOST:PORT": "socks4a",

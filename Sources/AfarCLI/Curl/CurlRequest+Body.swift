@@ -29,6 +29,11 @@ extension CurlRequest {
         } else if let method, method != (kinds.isEmpty || isGet ? "GET" : "POST") {
             add("-X", method)
         }
+        if let method, flag("location"), !["GET", "HEAD"].contains(method) {
+            ignore(
+                "\(written("request")) with -L: after a redirect with 301, 302 or 303, afar can send GET, while curl repeats the method"
+            )
+        }
         translateData(isGet: isGet)
         for part in parts { add("-F", part) }
         if let path = value("upload-file") {

@@ -43,7 +43,6 @@ extension CurlRequest {
             refuse("\(written("cookie-jar")) -: cookies are saved in a file. Use -v to see the Set-Cookie headers")
         } else if files.isEmpty || files == [jar] {
             add("-c", jar)
-            if files.isEmpty { ignore("\(written("cookie-jar")): cookies that are already in the file are also sent") }
         } else {
             refuse("-b \(files[0]) and -c \(jar): afar reads and writes one file. Copy it first")
         }
@@ -187,13 +186,11 @@ extension CurlRequest {
 
     mutating func translateOutput() {
         for (name, option) in [
-            ("include", "-i"), ("verbose", "-v"), ("silent", "-s"), ("show-error", "-S"), ("fail", "-f"),
+            ("verbose", "-v"), ("silent", "-s"), ("show-error", "-S"), ("fail", "-f"),
             ("fail-with-body", "--fail-with-body"),
         ] where flag(name) { add(option) }
         if let file = value("dump-header") {
-            if file == "-" {
-                if !flag("include") { add("-i") }
-            } else {
+            if file != "-" {
                 refuse("\(written("dump-header")) \(file): -i prints the headers, and --har FILE saves them")
             }
         }
@@ -226,8 +223,21 @@ extension CurlRequest {
         items.filter { ["output", "remote-name"].contains($0.option.name) && $0.isOn }
     }
 
-    /// Returns the options for the file that receives the response from a URL.
-    func output(forURLAt index: Int, url: String) -> [String] {
+    /// Returns the options for what is printed and for the file that receives the response from a URL.
+    ///
+    /// curl writes the headers of `-i` and `-I` to the file, while `afar` prints them.
+    mutating func output(forURLAt index: Int, url: String) -> [String] {
+        let file = file(forURLAt: index, url: url)
+        if value("dump-header") == "-" { return ["-i"] + file }
+        let isIncluded = flag("include")
+        guard isIncluded || flag("head"), !file.isEmpty else { return (isIncluded ? ["-i"] : []) + file }
+        guard file != ["-o", "/dev/null"] else { return flag("head") ? file + ["--body"] : file }
+        let name = isIncluded ? written("include") : written("head")
+        ignore("\(name) with a file for the body: the headers are printed, and the file doesn't contain them")
+        return (isIncluded ? ["-i"] : []) + file
+    }
+
+    private func file(forURLAt index: Int, url: String) -> [String] {
         let folder = value("output-dir")
         let isNamed = outputs.indices.contains(index) && outputs[index].option.name == "output"
         if isNamed, let file = outputs[index].value {

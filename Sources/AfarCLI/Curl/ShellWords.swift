@@ -274,17 +274,54 @@ struct CommandPromptWords {
         guard let first = text.utf8.first(where: { "'\"^".utf8.contains($0) }) else { return false }
         if first == UInt8(ascii: "^") { return true }
         guard first == UInt8(ascii: "\"") else { return false }
+        if text.contains("^&") || text.contains(caretsAroundQuote), hasCaretsInQuotes(text) { return true }
         let lines = text.split(whereSeparator: \.isNewline).dropLast()
         return lines.contains { $0.hasSuffix("^") } && !lines.contains { $0.hasSuffix("\\") }
     }
 
     /// Returns the words. Applies the command prompt's rules for carets and quotes, and then the C runtime's rules for quotes
     /// and backslashes.
+    ///
+    /// Earlier versions of Chrome also wrote carets inside of quotes. The command prompt doesn't remove those carets, but they aren't part of
+    /// the text.
     static func split(_ text: Substring) throws(ShellWords.Issue) -> [String] {
-        words(try withoutCarets(Array(text.utf8)))
+        let hasCaretsInQuotes = hasCaretsInQuotes(text)
+        // The arguments of later versions begin with ^".
+        if !hasCaretsInQuotes, text.contains(caretsAroundQuote), !text.contains(" ^\"") {
+            throw .init(message: mixedCarets)
+        }
+        return words(try withoutCarets(Array(text.utf8), quotesProtect: !hasCaretsInQuotes))
     }
 
-    private static func withoutCarets(_ bytes: [UInt8]) throws(ShellWords.Issue) -> [UInt8] {
+    private static let caretsAroundQuote = #"^\^""#
+
+    private static let mixedCarets =
+        "Some special characters inside of quotes have carets, and others don't. Copy the command as cURL (bash)."
+
+    /// Returns whether all special characters inside of quotes have carets. A quotation mark with a caret doesn't end the quoted text.
+    private static func hasCaretsInQuotes(_ text: Substring) -> Bool {
+        var (isQuoted, isEscaped, hasCarets) = (false, false, false)
+        for byte in text.utf8 {
+            let isSpecial = byte < 0x80 && !plainCharacters.contains(byte)
+            if isEscaped {
+                isEscaped = false
+                hasCarets = hasCarets || isQuoted && isSpecial
+            } else if byte == UInt8(ascii: "^") {
+                isEscaped = true
+            } else if byte == UInt8(ascii: "\"") {
+                isQuoted.toggle()
+            } else if isQuoted, isSpecial {
+                return false
+            }
+        }
+        return hasCarets && !isQuoted
+    }
+
+    /// The characters that Chrome writes without a caret.
+    private static let plainCharacters = Set(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-:=+~'/.,?;()*` \t\r\n".utf8)
+
+    private static func withoutCarets(_ bytes: [UInt8], quotesProtect: Bool) throws(ShellWords.Issue) -> [UInt8] {
         var result: [UInt8] = []
         var (index, isQuoted) = (0, false)
         func isLineBreak(_ index: Int) -> Int {
@@ -309,7 +346,7 @@ struct CommandPromptWords {
                 if index < bytes.count { result.append(bytes[index]) }
                 index += 1
             case UInt8(ascii: "\""):
-                isQuoted.toggle()
+                if quotesProtect { isQuoted.toggle() }
                 result.append(byte)
             case UInt8(ascii: "\r"), UInt8(ascii: "\n"):
                 guard bytes[index...].allSatisfy({ " \t\r\n".utf8.contains($0) }) else {

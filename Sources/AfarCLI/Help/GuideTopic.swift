@@ -15,6 +15,13 @@ enum GuideTopic {
         "exit-codes": "Scripts and exit codes", "completions": "Completions and manual",
     ]
 
+    /// Other words for topics.
+    private static let synonyms = [
+        "errors": "exit-codes", "forms": "bodies", "har": "logging", "headers": "items", "httpie": "tasks",
+        "json": "bodies", "proxy": "network", "retry": "redirects", "secrets": "logging", "timeout": "redirects",
+        "timeouts": "redirects",
+    ]
+
     static var names: [String] { headings.map(\.key) }
 
     /// The topics on lines for the help.
@@ -37,7 +44,8 @@ enum GuideTopic {
 
     /// Returns the heading of a topic with this name. If there is none, returns the only one whose name, or a word of whose heading,
     /// begins with the text.
-    private static func heading(named text: String) -> String? {
+    private static func heading(named word: String) -> String? {
+        let text = synonyms[word] ?? word
         if let topic = headings.first(where: { $0.key == text }) { return topic.value }
         let byName = headings.filter { $0.key.hasPrefix(text) }
         let byHeading = headings.filter { $0.value.lowercased().split(separator: " ").contains { $0.hasPrefix(text) } }

@@ -23,7 +23,8 @@ struct SendingOptions: ParsableArguments {
     @Option(
         name: [.customShort("m", allowingJoined: true), .long],
         help: ArgumentHelp(
-            "The time limit for the entire request: 30, 1.5s, 500ms or 2m. 0 means no limit.", valueName: "time"),
+            "The time limit for the request, or for each attempt with --retry: 30, 1.5s, 500ms or 2m. 0 means no limit.",
+            valueName: "time"),
         transform: { try TimeArgument($0, option: "--timeout", in: TimeArgument.Range.timeout) })
     var timeout: TimeArgument?
 
@@ -123,11 +124,26 @@ struct SendingOptions: ParsableArguments {
         let store: any CookieStore = jar ?? MemoryCookieStore()
         for file in files {
             guard FileManager.default.fileExists(atPath: file) else {
-                throw Failure(.usage, "--cookie \(file): the file doesn't exist. To send a cookie, write name=value.")
+                try Self.checkMissing(file, jar: cookieJar)
+                continue
             }
             store.store(try CookieJarFile.read(file, option: "--cookie").all, from: nil, now: Date())
         }
         return store
+    }
+
+    /// Notes that a file for cookies doesn't exist, as before the first use of a cookie jar. curl ignores such a file.
+    ///
+    /// - Throws: A ``Failure`` if the text can't be meant as a file.
+    private static func checkMissing(_ file: String, jar: String?) throws {
+        // As in curl, an empty value names no file.
+        guard !file.isEmpty, file != jar else { return }
+        let text = "--cookie \(file): the file doesn't exist"
+        guard file != "-", !file.contains(where: { ":;,".contains($0) || $0.isWhitespace }) else {
+            throw Failure(.usage, "\(text). To send a cookie, write name=value.")
+        }
+        Messages.note(
+            Redaction.standard.line("\(text). No cookies are sent from it. To send a cookie, write name=value."))
     }
 
     func validate() throws {
@@ -146,6 +162,14 @@ struct CookieJarOptions: ParsableArguments {
         name: [.customShort("c", allowingJoined: true), .long],
         help: ArgumentHelp("Send the cookies in this file, and save received cookies to it.", valueName: "file"))
     var cookieJar: String?
+
+    func validate() throws {
+        guard cookieJar != "-" else {
+            throw ValidationError(
+                "--cookie-jar - isn't supported. Write a file such as jar.txt, or use -v to see the Set-Cookie headers."
+            )
+        }
+    }
 }
 
 /// A command that can save the cookies of responses in a file.

@@ -53,11 +53,26 @@ struct CurlTranslationTests {
         "-sSL", "--compressed", "-q", "--no-keepalive", "--tcp-nodelay", "--tlsv1.2", "--clobber",
         "--no-progress-meter",
         "--ssl-no-revoke", "--retry-connrefused", "-G", "--ftp-pasv", "-H Expect:", "-H Accept:", "-H no-colon",
-        "--max-redirs 3", "--proto-redir =https", "--resolve -x.example:80", "--no-location-trusted", "-m 0",
+        "-c jar", "-i", "-i -o -", "-I -o /dev/null", "-L -X GET -d a", "-X POST -d a", "--max-redirs 3", "--proto-redir =https", "--resolve -x.example:80", "--no-location-trusted", "-m 0",
     ])
     func optionsWithoutAnEffectAreQuiet(options: String) {
         let translation = Self.translate("curl \(options) x.example")
         #expect(translation.commands.count == 1 && translation.ignored == [], "\(translation)")
+    }
+
+    @Test(arguments: [
+        ("-i -o file", "-i with a file"), ("-IO", "-I with a file"), ("--include --remote-name-all", "--include with"),
+        ("-L -X POST -d a=1", "-X with -L"), ("--location --request DELETE", "--request with -L"),
+    ])
+    func differencesOfCombinedOptionsAreNamed(options: String, part: String) {
+        let translation = Self.translate("curl \(options) x.example/a")
+        #expect(translation.commands.count == 1 && translation.ignored.count == 1, "\(translation)")
+        #expect(translation.ignored.first?.hasPrefix(part) == true, "\(translation)")
+    }
+
+    @Test func partlyEscapedQuotesAreRefused() {
+        let translation = Self.translate(#"curl "http://x.example/" ^ --data-raw "{^\^"a^\^":1}""#)
+        #expect(translation.problems.count == 1 && translation.problems[0].contains("cURL (bash)"), "\(translation)")
     }
 
     @Test func allProblemsAreListed() {

@@ -78,6 +78,22 @@ struct PastedCommand: CustomTestStringConvertible {
         PastedCommand(
             "curl ^\"https://example.com/^\" --data-raw ^\"a^\n\nb\\\\^\"",
             "https://example.com/ -d 'a\nb\\' --no-follow"),
+        // Earlier versions of Chrome, with carets inside of quotes.
+        PastedCommand(
+            #"""
+            curl "https://example.com/a?b=1^&c=e^%^20f^%^C3" ^
+              -H "accept: */*" ^
+              -H "sec-ch-ua: ^\^"Chrome^\^";v=^\^"100^\^"" ^
+              --data-raw "^{^\^"name^\^":^\^"a ^| ^^ ^\^\b^\^"^}" ^
+              --compressed
+            """#,
+            #"""
+            'https://example.com/a?b=1&c=e%20f%C3' -d '{"name":"a | ^ \b"}' -H 'accept: */*' \#
+            -H 'sec-ch-ua: "Chrome";v="100"' --no-follow
+            """#),
+        PastedCommand(
+            #"curl "http://example.com/?x=1^&y=2" ^ --data-raw "^{^\^"a^\^":1^}""#,
+            #"'http://example.com/?x=1&y=2' -d '{"a":1}' --no-follow"#),
         // Firefox, "Copy as cURL (POSIX)".
         PastedCommand(
             #"""
@@ -213,6 +229,10 @@ struct PastedCommand: CustomTestStringConvertible {
             "curl -z 'Fri, 01 Mar 2024 12:00:00 GMT' https://example.com",
             "https://example.com -H 'If-Modified-Since: Fri, 01 Mar 2024 12:00:00 GMT' --no-follow"),
         PastedCommand("curl -D - example.com", "http://example.com --no-follow -i"),
+        PastedCommand("curl -i -o /dev/null x.example", "http://x.example --no-follow -o /dev/null"),
+        PastedCommand(
+            "curl -sI -o /dev/null -w 1 x.example", "http://x.example -I --no-follow -s -w 1 -o /dev/null --body"),
+        PastedCommand("curl -i -D - -o a x.example", "http://x.example --no-follow -i -o a"),
         PastedCommand(
             "curl -m 5 --connect-timeout 2.5 example.com", "http://example.com --no-follow -m 5 --connect-timeout 2.5"),
         PastedCommand(

@@ -40,6 +40,8 @@ struct TopicTests {
 
     @Test(arguments: [
         ("exit", "SCRIPTS AND EXIT CODES"), ("Cookie", "COOKIES AND CACHING"), ("retries", "REDIRECTS AND"),
+        ("retry", "REDIRECTS AND"), ("Proxy", "PROXIES,"), ("json", "REQUEST BODIES"), ("timeouts", "REDIRECTS AND"),
+        ("secrets", "VERBOSE"), ("errors", "SCRIPTS AND EXIT CODES"), ("httpie", "EVERYDAY TASKS"),
     ])
     func topicsAreFoundByTheirBeginning(word: String, heading: String) throws {
         #expect(try GuideTopic.text(for: ["help", word], commands: Self.commands)?.hasPrefix(heading) == true)

@@ -62,6 +62,35 @@ struct ForeignOptionTests {
         #expect(!outcome.errors.contains("curl") && !outcome.errors.contains("afar help --help"))
     }
 
+    /// Without a URL, the parser reports only the missing URL.
+    @Test(arguments: [
+        (["-V"], "afar --version"), (["--help-all"], "--help-all"), (["--bogus"], "--bogus"),
+        (["get", "--pretty=all"], "--color"), (["-s", "-D", "hdr.txt"], "--har FILE"),
+        (["-i", "--tiemout", "3"], "--timeout"),
+    ])
+    func unknownOptionsAreReportedBeforeAMissingURL(arguments: [String], part: String) throws {
+        let failure = try failure(of: arguments)
+        #expect(failure.status == .usage && failure.message.contains(part), "\(failure)")
+        #expect(!failure.message.contains("Missing"), "\(failure)")
+    }
+
+    @Test(arguments: [["-i"], ["-H", "A: b"], ["-o"]]) func knownOptionsWithoutAURL(arguments: [String]) throws {
+        let failure = try failure(of: arguments)
+        #expect(failure.message.contains("Missing") && !failure.message.contains("Unknown"), "\(failure)")
+    }
+
+    private func failure(of arguments: [String]) throws -> Failure {
+        let error = #expect(throws: (any Error).self) { try AfarTool.parseAsRoot(arguments) }
+        let text = try AfarTool.fullMessage(for: #require(error))
+        return try #require(Failure(parserText: text, arguments: ["afar"] + arguments, commands: AfarTool.commandNames))
+    }
+
+    @Test func theTotalTimeOfRetriesHasNoOption() {
+        let hint = ForeignOption.hint(for: "--retry-max-time", in: "request")
+        #expect(hint?.contains("doesn't have: --timeout limits each attempt") == true, "\(hint ?? "")")
+        #expect(RequestCommand<Get>.helpMessage(columns: 500).contains("or for each attempt with --retry"))
+    }
+
     @Test func shortFailWorksWithItemsIfTheFormatIsExplicit() async throws {
         let server = try await TestServer.start()
         let url = server.url("/post").absoluteString

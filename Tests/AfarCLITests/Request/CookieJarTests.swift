@@ -26,6 +26,29 @@ struct CookieJarTests {
         #expect(String(decoding: try folder.contents(of: "jar.txt"), as: UTF8.self).contains("value"))
     }
 
+    /// As in curl, a file for `--cookie` doesn't need to exist.
+    @Test(arguments: ["nofile.txt", "jar", ""])
+    func aMissingCookieFileContainsNoCookies(file: String) throws {
+        let folder = try ScratchDirectory()
+        let path = file.isEmpty ? "" : folder.url.appending(path: file).path
+        let options = try SendingOptions.parse(["-b", path])
+        let jar = folder.url.appending(path: "jar").path
+        let store = try #require(try options.cookieStore(of: nil, jar: jar, isSaved: false))
+        #expect(store.all.isEmpty)
+    }
+
+    @Test(arguments: ["theme: dark", "a;b", "-", "localhost:8080"])
+    func aCookieWithoutAnEqualsSignIsAUsageError(value: String) throws {
+        let options = try SendingOptions.parse(["-b", value])
+        #expect(throws: Failure.self) { try options.cookieStore(of: nil, jar: nil, isSaved: false) }
+    }
+
+    @Test func theStandardOutputIsNoCookieJar() throws {
+        let error = #expect(throws: (any Error).self) { try CookieJarOptions.parse(["-c", "-"]) }
+        let message = try CookieJarOptions.message(for: #require(error))
+        #expect(message.contains("-v") && message.contains("jar.txt"), "\(message)")
+    }
+
     @Test func aDirectoryIsAUsageError() async throws {
         let directory = try ScratchDirectory()
         let outcome = try await Tool.run("get", ":1/x", "--cookie-jar", directory.url.path)
