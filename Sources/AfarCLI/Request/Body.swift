@@ -23,7 +23,10 @@ enum Body: Equatable {
             .filter(\.1).map(\.0) + options.dataNames.prefix(1)
         let canCombine = kinds == ["request items", "--json"] && format == .json && !options.hasJSONText
         guard kinds.count <= 1 || canCombine else {
-            throw Failure(.usage, "A request has one body: choose between \(kinds.joined(separator: " and ")).")
+            let isForm = kinds.first == "request items" && kinds.contains("--form")
+            let advice = isForm ? ForeignOption.misuse(of: "--form").map { " \($0)" } ?? "" : ""
+            throw Failure(
+                .usage, "A request has one body: choose between \(kinds.joined(separator: " and ")).\(advice)")
         }
         if !items.isEmpty, format != .json {
             try self.init(items, as: files.isEmpty ? format : .multipart)
