@@ -43,7 +43,7 @@ struct CurlTranslation: Equatable {
         (ignored, problems) = (request.ignored, parsed.problems + request.problems)
         guard problems.isEmpty else { return }
         commands = parsed.urls.indices.compactMap { request.command(forURLAt: $0) }
-        problems = request.problems
+        (ignored, problems) = (request.ignored, request.problems)
         if !problems.isEmpty { commands = [] }
     }
 }

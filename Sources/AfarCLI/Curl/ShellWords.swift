@@ -274,7 +274,7 @@ struct CommandPromptWords {
         guard let first = text.utf8.first(where: { "'\"^".utf8.contains($0) }) else { return false }
         if first == UInt8(ascii: "^") { return true }
         guard first == UInt8(ascii: "\"") else { return false }
-        if text.contains("^&") || text.contains(caretsAroundQuote), hasCaretsInQuotes(text) { return true }
+        if text.contains(caretsAroundQuote) || text.contains("^&") && hasCaretsInQuotes(text) { return true }
         let lines = text.split(whereSeparator: \.isNewline).dropLast()
         return lines.contains { $0.hasSuffix("^") } && !lines.contains { $0.hasSuffix("\\") }
     }
@@ -290,7 +290,9 @@ struct CommandPromptWords {
         if !hasCaretsInQuotes, text.contains(caretsAroundQuote), !text.contains(" ^\"") {
             throw .init(message: mixedCarets)
         }
-        return words(try withoutCarets(Array(text.utf8), quotesProtect: !hasCaretsInQuotes))
+        return words(
+            try withoutCarets(Array(text.utf8), quotesProtect: !hasCaretsInQuotes),
+            areBackslashesDoubled: hasCaretsInQuotes)
     }
 
     private static let caretsAroundQuote = #"^\^""#
@@ -362,7 +364,8 @@ struct CommandPromptWords {
         return result
     }
 
-    private static func words(_ bytes: [UInt8]) -> [String] {
+    /// - Parameter areBackslashesDoubled: Whether two backslashes are one, also if no quotation mark follows.
+    private static func words(_ bytes: [UInt8], areBackslashesDoubled: Bool) -> [String] {
         var words: [String] = []
         var word: [UInt8]?
         var (backslashes, isQuoted) = (0, false)
@@ -377,8 +380,9 @@ struct CommandPromptWords {
             let isQuote = byte == UInt8(ascii: "\"")
             if backslashes > 0 {
                 word = word ?? []
+                let other = areBackslashesDoubled ? (backslashes + 1) / 2 : backslashes
                 word?.append(
-                    contentsOf: repeatElement(UInt8(ascii: "\\"), count: isQuote ? backslashes / 2 : backslashes))
+                    contentsOf: repeatElement(UInt8(ascii: "\\"), count: isQuote ? backslashes / 2 : other))
             }
             let isEscaped = isQuote && backslashes % 2 == 1
             backslashes = 0

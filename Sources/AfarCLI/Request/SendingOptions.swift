@@ -23,8 +23,10 @@ struct SendingOptions: ParsableArguments {
     @Option(
         name: [.customShort("m", allowingJoined: true), .long],
         help: ArgumentHelp(
-            "The time limit for the request, or for each attempt with --retry: 30, 1.5s, 500ms or 2m. 0 means no limit.",
-            valueName: "time"),
+            """
+            The time limit for the request: 30, 1.5s, 500ms or 2m. 0 means no limit. With --retry, each attempt has this \
+            limit.
+            """, valueName: "time"),
         transform: { try TimeArgument($0, option: "--timeout", in: TimeArgument.Range.timeout) })
     var timeout: TimeArgument?
 

@@ -53,7 +53,8 @@ struct CurlTranslationTests {
         "-sSL", "--compressed", "-q", "--no-keepalive", "--tcp-nodelay", "--tlsv1.2", "--clobber",
         "--no-progress-meter",
         "--ssl-no-revoke", "--retry-connrefused", "-G", "--ftp-pasv", "-H Expect:", "-H Accept:", "-H no-colon",
-        "-c jar", "-i", "-i -o -", "-I -o /dev/null", "-L -X GET -d a", "-X POST -d a", "--max-redirs 3", "--proto-redir =https", "--resolve -x.example:80", "--no-location-trusted", "-m 0",
+        "-c jar", "-i", "-i -o -", "-I -o /dev/null", "-L -X GET -d a", "-X POST -d a",
+        "--max-redirs 3", "--proto-redir =https", "--resolve -x.example:80", "--no-location-trusted", "-m 0",
     ])
     func optionsWithoutAnEffectAreQuiet(options: String) {
         let translation = Self.translate("curl \(options) x.example")

@@ -88,7 +88,7 @@ struct ForeignOptionTests {
     @Test func theTotalTimeOfRetriesHasNoOption() {
         let hint = ForeignOption.hint(for: "--retry-max-time", in: "request")
         #expect(hint?.contains("doesn't have: --timeout limits each attempt") == true, "\(hint ?? "")")
-        #expect(RequestCommand<Get>.helpMessage(columns: 500).contains("or for each attempt with --retry"))
+        #expect(RequestCommand<Get>.helpMessage(columns: 500).contains("With --retry, each attempt"))
     }
 
     @Test func shortFailWorksWithItemsIfTheFormatIsExplicit() async throws {
