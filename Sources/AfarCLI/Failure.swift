@@ -248,6 +248,11 @@ extension Failure {
                 "\(host) requires a client certificate or rejected this one (--cert, --key): \(reason).")
         case .connectionLost where error.phase.isBeforeSending:
             self.init(.connection, "The connection to \(host) was lost before anything was sent: \(reason).")
+        case .timedOut where error.phase == .tlsHandshake:
+            self.init(
+                .timeout,
+                "\(host) accepted the connection, but didn't answer the TLS handshake in time: \(error.message). For plain HTTP, "
+                    + "begin the URL with http://.")
         case .timedOut where error.phase.isBeforeSending && error.phase != .queued:
             self.init(
                 .timeout,

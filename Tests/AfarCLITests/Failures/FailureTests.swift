@@ -27,7 +27,8 @@ struct FailureTests {
 
     @Test func connectionLostBeforeSendingIsAboutTheConnection() {
         #expect(failure(.connectionLost, phase: .tlsHandshake).status == .connection)
-        #expect(failure(.timedOut, phase: .tlsHandshake).message.contains("No connection"))
+        #expect(failure(.timedOut, phase: .connecting).message.contains("No connection"))
+        #expect(failure(.timedOut, phase: .tlsHandshake).message.contains("begin the URL with http://"))
     }
 
     /// URLs and arguments that contain a secret, with commands that fail in different ways.
