@@ -159,8 +159,8 @@ public struct PageSequence<Value: Sendable>: AsyncSequence, Sendable {
                 pages.prepare(request)
                 return request
             }
-            // Apply the filter twice. A session that starts requests immediately adapts a request when it is created. In other
-            // sessions, `prepare` can add adapters that run after the first filter.
+            // Apply the filter twice. If the session starts requests immediately, it adapts each request when the request is created. In
+            // other sessions, `prepare` can add adapters that run after the first filter.
             let filter = CredentialFilter(session.configuration.sensitiveHeaders)
             let interceptor = Interceptor(interceptors: [pages.interceptor, filter].compactMap { $0 })
             let request = session.request(next, interceptor: interceptor, shouldAutomaticallyResume: true)

@@ -24,8 +24,8 @@ public struct Pagination<Value: Sendable>: Sendable {
         case request(URLRequest)
     }
 
-    /// Returns the next request, or nil after the last page. Receives the page, and the request for the first page without the changes of
-    /// adapters.
+    /// Returns the next request, or nil after the last page. Receives the page and the first page's original request, which adapters
+    /// haven't changed.
     let next: @Sendable (Page<Value>, URLRequest) throws -> Next?
 
     /// Follows the first link with this relation type in the `Link` header fields (RFC 8288).
@@ -105,7 +105,7 @@ public enum PaginationError: Error, Hashable, Sendable {
     case tooManyPages(limit: Int)
     /// The URL or token for the next page has already been used.
     case repeatedPage(String)
-    /// A page that was requested over https links to a page over http.
+    /// A page that was requested over HTTPS contains a link to an HTTP URL.
     case insecureLink(URL)
     /// The link to the next page isn't a valid URL.
     case invalidLink(String)

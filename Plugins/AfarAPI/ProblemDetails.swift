@@ -146,8 +146,8 @@ extension ProblemDetails: LocalizedError, CustomStringConvertible, CustomDebugSt
         return TerminalText.line(facts.isEmpty ? line : "\(line) (\(facts.map(Self.shown).joined(separator: ", ")))")
     }
 
-    /// Returns the first characters of text. Credentials are hidden before text is shortened, because the end of a URL determines
-    /// whether it contains any.
+    /// Returns the first characters of text. Credentials are hidden before the text is shortened, because credentials in a URL might not be
+    /// recognized without the URL's end.
     private static func shown(_ text: String) -> String {
         let scalars = Redaction.standard.text(text).unicodeScalars
         let end = scalars.index(scalars.startIndex, offsetBy: 300, limitedBy: scalars.endIndex) ?? scalars.endIndex

@@ -85,8 +85,8 @@ public struct CSVLimits: Hashable, Sendable {
     public var maximumFieldCount: Int
     /// The maximum length of a row in bytes of UTF-8, with doubled quotation marks counted once. The default is 8 MiB.
     public var maximumRowLength: Int
-    /// The maximum number of rows, not counting the header. Reading stops after this number. By default, the number is
-    /// unlimited: rows are collected only from a body in memory, and the body's size has its own limit.
+    /// The maximum number of rows, not counting the header. Reading stops after this number. The default is unlimited, because rows are
+    /// collected only from a body that is already in memory. The size of that body has its own limit.
     public var maximumRowCount: Int
 
     /// Creates limits.

@@ -120,7 +120,8 @@ public final class DNSOverHTTPSResolver: HostResolver {
         case delayHasPassed
     }
 
-    /// Returns the answers for IPv6 and IPv4. An answer is nil if it took too long after the other one.
+    /// Returns the answers for IPv6 and IPv4. After an answer with addresses, the other answer is nil if it doesn't arrive
+    /// within ``resolutionDelay``.
     ///
     /// A query that takes too long continues, so its connection stays open for the next queries, and the server can cache the answer.
     private func answers(for host: String) async throws -> [Result<Answer, any Error>?] {

@@ -150,8 +150,8 @@ struct CacheDatabase: Sendable {
         }
     }
 
-    /// Stores a response. Replaces either the response with the same URL and variant, or all responses for the URL. Then removes the least
-    /// recently used other responses until the total size is within the capacity.
+    /// Stores a response. Replaces either the response with the same URL and variant, or all responses for the URL. Then removes other
+    /// responses, the least recently used first, until the total size is within the capacity.
     ///
     /// - Returns: The files that are no longer needed.
     func store(_ row: ResponseRow, replacesAll: Bool, capacity: Int) throws -> [String] {

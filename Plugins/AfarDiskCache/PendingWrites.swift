@@ -14,7 +14,7 @@ struct PendingWrites {
         fileprivate var byteCount: Int { responses.reduce(0) { $0 + $1.byteCount } }
     }
 
-    /// The number of URLs with failed writes after which all responses in the database are considered obsolete.
+    /// The maximum number of URLs with failed writes. If it is exceeded, all responses in the database are considered obsolete.
     private static let failureLimit = 1000
 
     /// Whether the database is damaged. If so, it's no longer read or written.
@@ -27,7 +27,7 @@ struct PendingWrites {
     /// The number of outstanding removals of all responses.
     private var clearCount = 0
     private var urlsWithPendingUse: Set<String> = []
-    /// The number of bytes that wait for writing.
+    /// The number of bytes that haven't been written yet.
     private(set) var byteCount = 0
 
     subscript(url: String) -> Change? {

@@ -87,8 +87,8 @@ public struct EgressRule: Sendable, Hashable {
         }
     }
 
-    /// Returns whether the rule denies a connection, if the rule is in a list of denied destinations. A rule whose host is an address
-    /// denies every connection to this address on the rule's ports.
+    /// Returns whether the rule, as part of a list of denied destinations, denies a connection. A rule whose host is an address denies
+    /// every connection to this address on the rule's ports.
     func denies(host name: String, port: Int, _ address: IPAddress) -> Bool {
         if case .address(let own) = host, address.forms.contains(own) { return ports?.contains(port) ?? true }
         return matches(host: name, port: port) && denies(address)

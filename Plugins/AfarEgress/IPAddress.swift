@@ -18,9 +18,8 @@ struct IPAddress: Hashable {
         self.init(bytes: bytes)
     }
 
-    /// Returns the address that a host's name stands for without a lookup. The name can be an address in any form that the system's
-    /// resolver accepts. For `localhost` and its subdomains, returns the loopback address (RFC 6761, section 6.3). Returns nil for other
-    /// names.
+    /// Returns the address for a host's name if no lookup is required. The name can be an address in any form that the system's resolver
+    /// accepts. For `localhost` and its subdomains, returns the loopback address (RFC 6761, section 6.3). Returns nil for other names.
     init?(host: String) {
         if host == "localhost" || host.hasSuffix(".localhost") {
             self.init(bytes: [127, 0, 0, 1])

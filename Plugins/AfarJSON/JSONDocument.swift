@@ -155,8 +155,8 @@ struct JSONDocument {
 
 // MARK: - Contents
 
-/// The contents of a document. Its address remains valid after the document is closed. Another document can reuse the address, with a
-/// different generation.
+/// The contents of a document. The address of the contents remains valid after the document is closed. Another document can reuse the
+/// address, with a different generation.
 struct JSONDocumentContents {
     /// A number that changes whenever a document is opened or closed at this address.
     private(set) var generation: UInt32

@@ -103,8 +103,8 @@ extension JSONValue {
 
     // MARK: By numbers
 
-    /// Returns the node of the key with a number, or nil if the object has no such key. Each distinct name in the
-    /// document has a number.
+    /// Returns the node of the key that has the given number, or nil if the object has no such key. Each distinct name in the document has
+    /// a number.
     ///
     /// Types usually decode members in the order of the document, so the search begins at the last match.
     func key(numbered number: UInt32) -> UInt32? {

@@ -130,7 +130,8 @@
             return text == (algorithm == .ecdsaP256SHA256 ? "prime256v1" : "secp384r1")
         }
 
-        /// Whether the numbers of an EC key are valid for its curve. Reading a key doesn't check all of them.
+        /// Whether an EC key's point and, in a private key, its scalar are valid for the curve. Reading a key doesn't check these values
+        /// completely.
         private var isOnCurve: Bool {
             defer { ERR_clear_error() }
             guard let context = EVP_PKEY_CTX_new_from_pkey(nil, raw, nil) else { return false }

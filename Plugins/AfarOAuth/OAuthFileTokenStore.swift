@@ -127,7 +127,7 @@ public final class OAuthFileTokenStore: OAuthTokenStore {
 }
 
 /// A temporary file next to the file that it replaces. It is removed unless it has replaced the other file. Its name is always the same, so
-/// the next process removes the file of a process that was killed. Only the owner of the lock creates the temporary file.
+/// the next process removes the file that a killed process left behind. Only the owner of the lock creates the temporary file.
 private final class TemporaryFile {
     private let path: String
     private let temporaryPath: String

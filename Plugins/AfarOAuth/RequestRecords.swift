@@ -29,7 +29,7 @@ final class RequestRecords: Sendable {
 
     func record(_ nonce: String?, of request: Request) { change(request) { $0.nonce = nonce } }
 
-    /// Returns whether a refused request is sent again with a new nonce, at most once in a row.
+    /// Returns whether to send a refused request again with a new nonce. After such a retry, returns false until a renewal is permitted.
     func retriesWithNonce(_ request: Request, _ url: URL) -> Bool {
         change(request) { record in
             guard !record.isRetriedWithNonce, let nonce = dpop?.nonce(for: url), nonce != record.nonce else {

@@ -22,7 +22,7 @@ struct FileVersion: Equatable, Sendable {
         origin = Self.origin(of: head)
     }
 
-    /// Returns whether a partial response to a request with this validator belongs to this version of the file.
+    /// Returns whether a partial response belongs to this version of the file. The request contained the version's validator, if any.
     ///
     /// If the validator is an entity tag, the response must repeat it. A `Last-Modified` date can be missing from the response
     /// (RFC 9110, section 15.3.7).

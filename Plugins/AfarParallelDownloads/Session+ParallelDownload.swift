@@ -47,9 +47,9 @@ extension Session {
     ///
     /// If a connection is lost after the download has begun, only the missing bytes of its part are requested again, after a delay of 0.5
     /// to 8 seconds (``SessionConfiguration/timeSource``). The missing bytes are also requested again after the status codes 408, 429,
-    /// 500, 502, 503 and 504. A `Retry-After` of up to 60 seconds lengthens the delay. A part fails after five retries in a row without 1
-    /// MiB of progress, or if `Retry-After` is longer. The other requests then load the rest of the part. Therefore, a server that limits
-    /// the number of connections slows the download down, but doesn't make it fail. The session's
+    /// 500, 502, 503 and 504. A `Retry-After` of up to 60 seconds lengthens the delay. A part fails after five consecutive retries without
+    /// 1 MiB of progress, or if `Retry-After` is longer than 60 seconds. The other requests then load the rest of the part. Therefore, a
+    /// server that limits the number of connections slows the download down, but doesn't make it fail. The session's
     /// ``SessionConfiguration/timeoutIntervalForResource`` limits the time of the whole download.
     ///
     /// The bytes are written to a temporary file next to the destination. It is moved when it is complete, and removed if the download

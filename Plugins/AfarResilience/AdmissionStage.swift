@@ -60,7 +60,7 @@ final class AdmissionRun: StageRun {
             state.withLock { ($0.phase, $0.ticket, $0.start) = (.running, ticket, now) }
             return .now(sending(hop))
         case .waiting(let ticket, let place):
-            // The request might already have a place.
+            // Another thread might already have admitted the request.
             state.withLock { state in
                 state.ticket = ticket
                 if case .waiting = state.phase { state.phase = .waiting(place: place) }

@@ -275,8 +275,8 @@ struct CallWindow: Sendable {
 // MARK: - Failures
 
 extension TransportError {
-    /// Whether the server or the network on the way to it caused the error. False for canceled requests, for errors in the request, for
-    /// responses that the client couldn't deliver or doesn't accept, and if this machine has no network.
+    /// Whether the server or the network on the way to it caused the error. False for canceled requests, errors in the request, responses
+    /// that the client rejects or can't write to a file, and errors of this machine, such as a missing network.
     var countsAsFailure: Bool {
         switch code {
         case .cancelled, .invalidURL, .unsupportedURL, .requestBodyFailed, .deliveryFailed, .unsupportedByTransport,

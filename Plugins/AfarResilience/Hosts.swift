@@ -211,8 +211,8 @@ final class Hosts: Sendable {
 }
 
 extension Hosts.State {
-    /// If there are too many hosts, removes the least recently used eighth. Keeps hosts with requests in the bulkhead, and hosts whose
-    /// circuits were forced.
+    /// If there are too many hosts, removes about one eighth of them, the least recently used first. Keeps hosts with requests in the
+    /// bulkhead, and hosts whose circuits were forced.
     fileprivate mutating func makeRoom(within limit: Int) {
         guard hosts.count >= max(1, limit) else { return }
         let uses = hosts.values.filter { !$0.isPinned }.map(\.lastUse.number).sorted()

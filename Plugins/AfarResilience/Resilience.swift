@@ -135,7 +135,8 @@ public final class Resilience: Sendable {
 
     /// Adds an observer of all hosts.
     ///
-    /// - Parameter observer: Called on a Dispatch queue, with one event at a time, in order. It is retained as long as this object.
+    /// - Parameter observer: Called on a Dispatch queue, with one event at a time, in order. It is retained until this object and the
+    ///   sessions that use this object are deallocated.
     public func observe(_ observer: @escaping @Sendable (ResilienceEvent) -> Void) { hosts.observe(observer) }
 
     /// The state of all hosts, sorted by their keys. It is as recent as the last request to each host.

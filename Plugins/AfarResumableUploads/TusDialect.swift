@@ -11,7 +11,7 @@ import HTTPTypes
 struct TusDialect: UploadDialect {
     let client: UploadClient
     let options: ResumableUploadOptions
-    /// Whether the uploads are parts that a final upload joins.
+    /// Whether the uploads are partial uploads, which a final upload concatenates.
     let isPartial: Bool
 
     private func message(_ method: HTTPMethod, _ url: URL, _ headers: HTTPHeaders = [:], _ body: Segment? = nil)

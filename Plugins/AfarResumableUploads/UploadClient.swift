@@ -178,7 +178,7 @@ private struct SegmentUpload: UploadConvertible {
                 let reader = body.makeReader()
                 let count = Locked<Int64>(0)
                 return {
-                    // The transport requires a chunk when it has sent the previous one.
+                    // The transport requests a chunk only after it has sent the previous one.
                     didSend(count.withLock { $0 })
                     do {
                         guard let chunk = try await reader() else { return nil }

@@ -18,7 +18,7 @@ struct YAMLScan {
         /// The bytes of scalars.
         var bytes = 0
         var height = 0
-        /// The number of keys that merging this node adds to a mapping.
+        /// The number of keys that a mapping gains when this node is merged into it.
         var mergedKeys = 0
     }
 

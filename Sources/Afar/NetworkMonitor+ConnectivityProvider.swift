@@ -3,8 +3,8 @@ public import AfarReachability
 
 /// Provides sessions with the system's network state.
 extension NetworkMonitor: ConnectivityProvider {
-    /// The connectivity of the current path. It contains the path's status and interface types, and its identity is the
-    /// path itself.
+    /// The connectivity of the current path. It contains the path's status and interface types. Its `identity` is the
+    /// path.
     public var connectivity: Connectivity { Connectivity(currentPath) }
 
     /// Returns the connectivity of each path that the monitor reports.

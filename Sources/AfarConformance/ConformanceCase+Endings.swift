@@ -254,7 +254,7 @@ private final class OneAddress: HostResolver {
     }
 }
 
-/// A policy that allows connections to one port, or to any port.
+/// A policy that allows connections only to the given port, or to all ports if the port is nil.
 private final class OnePort: ConnectionPolicy {
     private let port: Int?
 

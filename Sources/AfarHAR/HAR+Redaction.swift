@@ -114,7 +114,7 @@ extension HAR.Redaction {
         return redacted(data, format)
     }
 
-    /// Returns the replacement of a body in which secrets can't be found.
+    /// Returns the replacement for a body in which secrets can't be hidden individually.
     private func hidden(_ data: Data) -> Data { hidesCredentials ? Self.mask : data }
 
     static func isMultipart(_ type: String) -> Bool {

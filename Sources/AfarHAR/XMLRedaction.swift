@@ -217,7 +217,7 @@ struct XMLRedaction {
         "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr",
     ]
 
-    /// Whether a name is `key` or `name`. Its value is a name and not a credential.
+    /// Whether a name is `key` or `name`. The value of such an attribute or element is a name, not a credential.
     private static func isLabel(_ name: Bytes) -> Bool {
         let name = local(name).map(lowercased)
         return name == Array("key".utf8) || name == Array("name".utf8)

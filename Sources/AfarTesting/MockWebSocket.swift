@@ -214,7 +214,7 @@ extension MockWebSocket {
 
     private func close(_ code: WebSocketCloseCode, reason: String) async {
         pipe.change { $0.sendClose(code, reason: reason) }
-        // If the client leaves, this task is canceled. An error of the wait is therefore ignored.
+        // If the client leaves, this task is canceled. The wait then throws an error, which is ignored.
         try? await wait { $0.hasClientLeft || $0.end != nil ? () : nil }
     }
 

@@ -103,7 +103,7 @@ public struct ReplayTrait: TestTrait, SuiteTrait, TestScoping {
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
         let variable = ProcessInfo.processInfo.environment["AFAR_RECORD"]
-        // Later tests add to a recording that this process creates.
+        // With `once`, a test doesn't replay a recording that an earlier test of this process created. It adds to the recording instead.
         let (mode, exists) = try Self.recorded.withLock { recorded in
             let exists = FileManager.default.fileExists(atPath: file.path)
             let mode = try Mode(variable, exists: exists && recorded[file] == nil)

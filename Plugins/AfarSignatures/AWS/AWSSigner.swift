@@ -146,7 +146,7 @@ public struct AWSSigner: Sendable, Hashable {
         request.headerFields = fields
         let key = try SigningKey(credentials, self, at: date)
         let payload = payload ?? (usesS3Rules ? .unsigned : .empty)
-        // The names of the signed fields are a parameter, so they are determined first.
+        // The query contains the names of the signed fields (X-Amz-SignedHeaders), so determine them first.
         let names = AWSCanonicalRequest(request, payload: "", isS3: usesS3Rules).signedFields
         var parameters = [
             ("X-Amz-Algorithm", "AWS4-HMAC-SHA256"),

@@ -143,7 +143,7 @@
             guard let first = accepted.first else {
                 throw problem ?? MessageSignatureError("the message has no signature with the required label")
             }
-            // Otherwise, the message could be accepted once for each signature.
+            // Store the nonces of all accepted signatures. Otherwise, a message with several signatures could be accepted several times.
             try nonces?.insert(accepted, now: now)
             return first
         }

@@ -143,7 +143,7 @@
     }
 
     extension SignatureComponent: Hashable {
-        /// Returns whether two components are the same. The order of their parameters doesn't matter (section 2).
+        /// Returns whether two components are the same. The order of their parameters doesn't matter (RFC 9421, section 2).
         public static func == (lhs: Self, rhs: Self) -> Bool {
             lhs.name == rhs.name && Set(lhs.parameters) == Set(rhs.parameters)
         }

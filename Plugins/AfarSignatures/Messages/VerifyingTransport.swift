@@ -169,7 +169,7 @@
 
         func verify(_ response: TransportResponse) async throws -> TransportResponse {
             let isVerified = state.withLock { $0.head.map { $0.isSame(as: response.head) } ?? false }
-            // A base transport can decide on the head itself, or return another of several responses.
+            // If the base transport didn't call `decide`, or called it for another response, this head hasn't been verified.
             if !isVerified { try await verify(response.head) }
             guard let parameters = try state.withLock({ $0.result })?.get(), hasContentDigest(parameters),
                 hasContent(response.head), !state.withLock({ $0.isDiscarded })

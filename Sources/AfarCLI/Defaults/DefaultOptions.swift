@@ -51,7 +51,7 @@ enum DefaultOptions {
         let defaults = try self.defaults(in: file, for: command)
         guard !defaults.isEmpty else { return try own.get() }
         guard let base = try? own.get() else {
-            // The command line can require a default. For example, --retry-delay requires --retry, which can be a default.
+            // An option on the command line can require another option that is a default. For example, --retry-delay requires --retry.
             guard let result = try? parse([name] + defaults.flatMap(\.arguments) + words) else { return try own.get() }
             return result
         }

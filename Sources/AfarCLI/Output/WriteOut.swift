@@ -70,8 +70,8 @@ struct WriteOut: Equatable {
 
     /// Returns the texts for an exchange, each for the standard output or the standard error stream.
     ///
-    /// - Parameter isTerminal: Returns whether the standard output or the standard error stream is a terminal. Values that the server
-    ///   has sent can't contain control characters there.
+    /// - Parameter isTerminal: Returns whether the standard output or the standard error stream is a terminal. On a terminal, values from
+    ///   the server are printed on one line, with visible control characters.
     func texts(
         of exchange: WriteOutExchange, isTerminal: (_ isError: Bool) -> Bool
     ) -> [(text: String, isError: Bool)] {

@@ -2,7 +2,7 @@ import Foundation
 
 /// An argument after the URL that adds something to the request, in httpie's syntax.
 struct RequestItem: Equatable {
-    /// What an item adds, by its separator.
+    /// What an item adds. The raw value is the item's separator.
     enum Kind: String, CaseIterable {
         /// A header; without a value, the header isn't sent.
         case header = ":"

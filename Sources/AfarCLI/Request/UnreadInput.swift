@@ -4,8 +4,8 @@ import HTTPTypes
 
 /// A note for users who pipe a body to a command that doesn't read it.
 ///
-/// The tool reads the standard input only if an option names it. A command in a loop, a job of a server, or a remote shell inherits an input
-/// that belongs to another program, or that never ends.
+/// The tool reads the standard input only if an option names it. Without this rule, a command in a shell loop, a server job or a remote
+/// shell could read an inherited input that belongs to another program or never ends.
 struct UnreadInput {
     private static let methods: Set<HTTPMethod> = [.post, .put, .patch]
 

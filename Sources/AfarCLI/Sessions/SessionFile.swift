@@ -171,7 +171,7 @@ final class SessionFile: Sendable {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         let data = try encoder.encode(result) + Data("\n".utf8)
-        // A file that can't be read again would lose what it contains.
+        // Don't write a file that later commands would refuse to read, because its contents would be lost.
         guard result.isValid, data.count <= Self.sizeLimit else {
             throw Failure(
                 .other, "\(option) \(path): a header or credential is invalid, or the file would be too large.")

@@ -309,7 +309,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
 
     // MARK: Handlers
 
-    /// Ends the attempts. Another attempt can follow only if a serializer fails.
+    /// Ends the current series of attempts. After this call, only a serializer's failure can start another attempt.
     ///
     /// - Returns: Whether the request was canceled or ended by its session before its handlers were called.
     private func finish(with failure: AFError?) -> Bool {

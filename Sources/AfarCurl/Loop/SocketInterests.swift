@@ -45,8 +45,8 @@ struct SocketInterests {
         socket >= 0 && Int(socket) < entries.count && entries[Int(socket)].wanted != 0
     }
 
-    /// Returns the change that unregisters a socket on which libcurl waits for no events; nil if there is nothing to unregister.
-    /// Without the change, the kernel would report the event again.
+    /// Returns the change that unregisters a socket on which libcurl waits for no events; nil if there is nothing to unregister. Without
+    /// this change, the kernel would keep reporting events that libcurl doesn't wait for.
     mutating func removeUnwanted(_ socket: Int32) -> Change? {
         guard isRegistered(socket), !isWanted(socket) else { return nil }
         entries[Int(socket)].registered = 0

@@ -38,7 +38,7 @@ protocol LoopClient: AnyObject {
     /// The latest time at which the next turn begins, in nanoseconds of ``MonotonicClock``.
     var nextDeadline: UInt64 { get }
 
-    /// Whether the client waits for nothing except messages and events on idle connections.
+    /// Whether the client waits only for messages and for events on idle connections.
     var isIdle: Bool { get }
 
     /// Whether work is left for ``finishTurn()``.

@@ -137,7 +137,7 @@ extension HTTPEngine {
         if let connection, !connection.isCounted { connection.isCounted = pool.countAgain(connection.key) }
     }
 
-    /// Permits another connection to a host, unless this one can carry further requests.
+    /// Permits another connection to the host of `connection`, unless `connection` can carry further requests.
     func makeRoom(beside connection: HTTPConnection?) {
         guard let http2 = connection?.http2 else { return stopCounting(connection) }
         if let connection, !http2.canOpenStream { stopSharing(connection) }

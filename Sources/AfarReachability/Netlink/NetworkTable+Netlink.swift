@@ -108,7 +108,8 @@
             hasHiddenHops = hasHiddenHops && hops.isEmpty && refusal == nil
         }
 
-        /// Returns whether a route applies to ordinary packets. Routes for a type of service and cached copies don't.
+        /// Returns whether a route applies to ordinary packets. Routes for a specific type of service don't, and
+        /// neither do cached copies of routes.
         static func isOrdinary(_ payload: NetlinkBytes) -> Bool {
             let isForService = payload.load(at: 0, as: UInt8.self) == UInt8(AF_INET) && payload.load(at: 3) != UInt8(0)
             let flags: UInt32 = payload.load(at: 8) ?? 0

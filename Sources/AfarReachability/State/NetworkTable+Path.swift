@@ -179,8 +179,8 @@ extension NetworkTable {
         for length in Set(fitting.map(\.prefixLength)).sorted(by: >) {
             let routes = fitting.filter { $0.prefixLength == length }.stablySorted { $0.metric < $1.metric }
             let living = routes.filter { $0.hops.isEmpty || $0.hops.contains { !$0.isDead } }
-            // The kernel only considers the best route, and leaves the table at a throw route or a suppressed route.
-            // Routes that block packets are never suppressed.
+            // The kernel considers only the best route. If that route is a throw route or is suppressed, the kernel
+            // continues with the next rule. Routes that block packets are never suppressed.
             guard let best = living.first else { continue }
             if best.kind == .throw || best.refusal == nil && length <= suppressed ?? -1 { break }
             groups.append(.routes(living))

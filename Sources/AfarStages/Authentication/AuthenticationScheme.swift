@@ -186,7 +186,8 @@ struct ConnectionAuthenticationScheme: AuthenticationScheme {
         }
     }
 
-    /// Negotiate supports only empty credentials: a Kerberos ticket has its own user name, which must not replace the caller's.
+    /// Negotiate accepts only an empty user name and password. Otherwise, the user of the Kerberos ticket would silently replace the
+    /// caller's user.
     func accepts(user: String, password: String) -> Bool {
         switch scheme {
         case .negotiate: user.isEmpty && password.isEmpty

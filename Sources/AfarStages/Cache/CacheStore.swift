@@ -114,7 +114,7 @@ public final class MemoryCacheStore: CacheStore {
 
     /// Stores a response, and replaces the stored response with the same URL and variant.
     public func store(_ response: CachedResponse) {
-        // A response that is too large still replaces older ones.
+        // A response that is too large isn't stored, but the older responses for its URL are removed anyway.
         guard response.byteCount <= capacity / 8 else { return removeResponses(for: response.url) }
         let dropped = state.withLock { [capacity] state -> [[CachedResponse]] in
             let others = (state.value(for: response.url) ?? []).filter { $0.variant != response.variant }

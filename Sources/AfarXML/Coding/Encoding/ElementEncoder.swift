@@ -155,7 +155,7 @@ struct KeyedOutput<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let encoder: ElementEncoder
     let form: Form
 
-    /// The context of the keys.
+    /// What the container represents. This determines the meaning of the key `_0`.
     enum Form {
         case element
         /// The content of an enum's case. The key `_0` refers to the entire content.
