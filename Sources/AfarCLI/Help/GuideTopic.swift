@@ -42,8 +42,8 @@ enum GuideTopic {
         throw Failure(.usage, "\"\(word)\" is neither a command nor a topic.\(hint)")
     }
 
-    /// Returns the heading of a topic with this name. If there is none, returns the only one whose name, or a word of whose heading,
-    /// begins with the text.
+    /// Returns the heading of a topic with this name. Without such a topic, returns the only heading whose topic's name, or one of whose
+    /// words, begins with the text.
     private static func heading(named word: String) -> String? {
         let text = synonyms[word] ?? word
         if let topic = headings.first(where: { $0.key == text }) { return topic.value }
