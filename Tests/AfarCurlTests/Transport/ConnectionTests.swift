@@ -396,7 +396,7 @@ extension TransportTests {
 
         /// Using a connection resets its idle time.
         @Test func aConnectionInUseIsKept() async throws {
-            let transport = Self.transport { $0.maximumIdleTime = 1 }
+            let transport = Self.transport { $0.maximumIdleTime = 2 }
             try await withRawServer([.loop([.respond(Self.ok("ok"))])]) { server in
                 for _ in 0..<6 {
                     _ = try await transport.send(Exchange(server.url))
