@@ -62,9 +62,8 @@ extension CommandOption {
     }
 
     /// Returns the options of the command in a command line by their names.
-    static func byName(ofCommandIn arguments: some Sequence<String>) -> [String: CommandOption] {
-        let name = arguments.first { _ in true }
-        let command = AfarTool.configuration.subcommands.first { $0._commandName == name }
+    static func byName(ofCommandIn arguments: some Collection<String>) -> [String: CommandOption] {
+        let command = AfarTool.configuration.subcommands.first { $0._commandName == arguments.first }
         return Dictionary(
             all(of: command ?? RequestCommand<AnyRequest>.self).flatMap { option in option.names.map { ($0, option) } },
             uniquingKeysWith: { first, _ in first })

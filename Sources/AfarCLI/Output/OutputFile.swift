@@ -41,6 +41,8 @@ final class OutputFile: Sendable {
         var handle: FileHandle?
         /// Where the body begins. The file of a descriptor that the caller opened can already have contents.
         var start: off_t = 0
+        /// Whether the body of another response can replace what has been written.
+        var isRepeatable = true
         /// Whether the body of the current response is written.
         var isReceiving = false
         var failure: Failure?
@@ -104,7 +106,7 @@ final class OutputFile: Sendable {
         let id = request.id
         request.stream { [self, weak request] data in
             guard state.withLock({ $0.isReceiving }) else { return }
-            if !isRepeatable { UnrepeatableOutput.add(Int64(data.count), to: path, for: id) }
+            if !state.withLock({ $0.isRepeatable }) { UnrepeatableOutput.add(Int64(data.count), to: path, for: id) }
             if !write(data) { request?.cancel() }
         }
     }
@@ -145,6 +147,7 @@ final class OutputFile: Sendable {
         state.withLock {
             $0.handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
             $0.start = start
+            $0.isRepeatable = Self.isRepeatable(descriptor)
         }
         return true
     }
@@ -171,11 +174,10 @@ final class OutputFile: Sendable {
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
     }
 
-    /// Whether the body of another response can replace what has been written.
-    private var isRepeatable: Bool {
-        guard let handle = state.withLock({ $0.handle }) else { return true }
+    /// Returns whether the descriptor is a regular file or the null device.
+    private static func isRepeatable(_ descriptor: Int32) -> Bool {
         var (status, null) = (stat(), stat())
-        guard fstat(handle.fileDescriptor, &status) == 0 else { return true }
+        guard fstat(descriptor, &status) == 0 else { return true }
         let isNull =
             stat("/dev/null", &null) == 0 && status.st_mode & S_IFMT == S_IFCHR && status.st_rdev == null.st_rdev
         return isNull || status.st_mode & S_IFMT == S_IFREG

@@ -29,7 +29,7 @@ enum MisplacedWords {
     /// Checks that no long option has an empty value after "=". The parser would use the next argument, such as the URL, as its value.
     static func checkValues(in arguments: [String]) throws {
         let words = arguments.prefix { $0 != "--" }
-        func isEmpty(_ word: String) -> Bool { word.wholeMatch(of: /--[a-z][a-z0-9-]*=/) != nil }
+        func isEmpty(_ word: String) -> Bool { word.hasSuffix("=") && word.wholeMatch(of: /--[a-z][a-z0-9-]*=/) != nil }
         // afar curl has curl's syntax.
         guard words.contains(where: isEmpty), words.first != CurlCommandLine._commandName else { return }
         let options = CommandOption.byName(ofCommandIn: words)

@@ -69,20 +69,14 @@ struct ForeignOptionTests {
         (["-i", "--tiemout", "3"], "--timeout"),
     ])
     func unknownOptionsAreReportedBeforeAMissingURL(arguments: [String], part: String) throws {
-        let failure = try failure(of: arguments)
+        let failure = try Failure.ofParsing(arguments)
         #expect(failure.status == .usage && failure.message.contains(part), "\(failure)")
         #expect(!failure.message.contains("Missing"), "\(failure)")
     }
 
     @Test(arguments: [["-i"], ["-H", "A: b"], ["-o"]]) func knownOptionsWithoutAURL(arguments: [String]) throws {
-        let failure = try failure(of: arguments)
+        let failure = try Failure.ofParsing(arguments)
         #expect(failure.message.contains("Missing") && !failure.message.contains("Unknown"), "\(failure)")
-    }
-
-    private func failure(of arguments: [String]) throws -> Failure {
-        let error = #expect(throws: (any Error).self) { try AfarTool.parseAsRoot(arguments) }
-        let text = try AfarTool.fullMessage(for: #require(error))
-        return try #require(Failure(parserText: text, arguments: ["afar"] + arguments, commands: AfarTool.commandNames))
     }
 
     @Test func theTotalTimeOfRetriesHasNoOption() {
@@ -108,10 +102,7 @@ struct ForeignOptionTests {
         ([":1/x", "a=hush", "--json"], "--json has no value. For HTTPie's --json, leave it out"),
     ])
     func theParsersMessagesAreExplained(arguments: [String], part: String) throws {
-        let error = try #require(throws: (any Error).self) { try AfarTool.parseAsRoot(arguments) }
-        let text = AfarTool.fullMessage(for: error)
-        let failure = try #require(
-            Failure(parserText: text, arguments: ["afar"] + arguments, commands: AfarTool.commandNames))
+        let failure = try Failure.ofParsing(arguments)
         #expect(failure.message.contains(part) && !failure.message.contains("hush"), "\(failure)")
     }
 

@@ -72,10 +72,7 @@ import Testing
         (["upload", ":1", "hush"], "--file FILE"), (["ws", ":1", "hush"], "echo MESSAGE | afar ws URL"),
     ])
     func anArgumentAfterTheURLIsExplained(arguments: [String], part: String) throws {
-        let error = try #require(throws: (any Error).self) { try AfarTool.parseAsRoot(arguments) }
-        let text = AfarTool.fullMessage(for: error)
-        let failure = try #require(
-            Failure(parserText: text, arguments: ["afar"] + arguments, commands: AfarTool.commandNames))
+        let failure = try Failure.ofParsing(arguments)
         #expect(failure.message.contains(part) && !failure.message.contains("hush"), "\(failure)")
     }
 

@@ -1,4 +1,8 @@
+import ArgumentParser
 import Foundation
+import Testing
+
+@testable import AfarCLI
 
 /// The built executable.
 enum Tool {
@@ -194,4 +198,13 @@ enum Tool {
 
 private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
     read(descriptor, buffer, count)
+}
+
+extension Failure {
+    /// Returns the failure of a command line that the parser rejects. Doesn't start the tool.
+    static func ofParsing(_ arguments: [String]) throws -> Failure {
+        let error = try #require(throws: (any Error).self) { try AfarTool.parseAsRoot(arguments) }
+        let text = AfarTool.fullMessage(for: error)
+        return try #require(Failure(parserText: text, arguments: ["afar"] + arguments, commands: AfarTool.commandNames))
+    }
 }
